@@ -10,25 +10,37 @@ namespace mpiprof {
 
 class RequestTable {
   public:
+    // What few requests have besides: one word, so that nearly all are known by its being 0.
+    struct Rest {
+        Bytes amount : 60;         // of a persistent one: what a start moves; else how many share the handle and were
+                                   // not waited for yet
+        Bytes is_guarded : 1;      // another thread may take it away: nothing is done with it without the lock
+        Bytes was_of_several : 1;  // several were waited for by the handle and none posted meanwhile: not a handle that
+                                   // was given out again and of which an end passed us by
+        Bytes has_partner : 1;
+        Bytes is_persistent : 1;
+
+        static constexpr Bytes most = (Bytes{1} << 60) - 1;
+    };
+    static_assert(sizeof(Rest) == sizeof(Bytes));
     struct alignas(32) Request {
         Word handle;                   // as the program holds it; 0 = free
         format::Histogram* posted_by;  // its call and size
         Ticks since;                   // the posting call's begin; 0 = not in flight (persistent, or booked already)
-        // 0, or how many share the handle and were not waited for yet; of a persistent one what a start moves. And the
-        // marks.
-        Bytes more;
-        bool is_persistent() const { return more >= persistent; }
-        bool has_partner() const { return (more & with_partner) != 0; }
+        Rest rest;
+        bool is_persistent() const { return rest.is_persistent; }
+        bool has_partner() const { return rest.has_partner; }
         // The library gave the handle to several, which were complete when their calls returned.
         bool is_shared() const { return shares() != 0; }
-        Bytes shares() const { return is_persistent() ? 0 : more & ~marks; }
+        Bytes shares() const { return is_persistent() ? 0 : rest.amount; }
+        // Its own thread may ask meanwhile, without the lock.
+        bool has_rest() const {
+            Rest now;
+            __atomic_load(&rest, &now, __ATOMIC_RELAXED);
+            return __builtin_bit_cast(Bytes, now) != 0;
+        }
+        void set_rest(Rest now) { __atomic_store(&rest, &now, __ATOMIC_RELAXED); }
     };
-    // for_several: several were waited for by the handle and none posted meanwhile. That is no handle which was given
-    // out again, and of which an end passed us by. guarded: another thread may take it away, so nothing is done with it
-    // without the lock.
-    static constexpr Bytes persistent = Bytes{1} << 63, with_partner = Bytes{1} << 62, for_several = Bytes{1} << 61;
-    static constexpr Bytes guarded = Bytes{1} << 60;
-    static constexpr Bytes marks = persistent | with_partner | for_several | guarded;
     // With whom: of a persistent request, and of one to receive from whoever sends first.
     struct Partner {
         format::Flow* flow;  // where its messages are counted; null: it has none
@@ -62,13 +74,13 @@ class RequestTable {
             ++in_use_;
         else if (slot->handle != request.handle)
             return Put::no_slot;
-        else if (!slot->is_persistent() && request.since != 0 && (slot->since != 0 || (slot->more & for_several) != 0))
+        else if (!slot->is_persistent() && request.since != 0 && (slot->since != 0 || slot->rest.was_of_several))
             return Put::shared;
         leave_shared(*slot);
         *slot = request;
         return Put::done;
     }
-    // The same for one that is posted, is new, and finds its first slot free. `more` of what is free is 0. Returns the
+    // The same for one that is posted, is new, and finds its first slot free. What is free has no rest. Returns the
     // slot; null: put().
     Request* put_fast(const Request& request) {
         Request* const set = set_of(request.handle);
@@ -86,7 +98,7 @@ class RequestTable {
             return &set[0];
         return __atomic_load_n(&set[1].handle, __ATOMIC_RELAXED) == handle ? &set[1] : nullptr;
     }
-    // One whose `more` is 0, as it has to be of all that are free for put_fast().
+    // One without a rest, as all have to be that are free for put_fast().
     void release(Request& request) {
         request.handle = 0;
         shown(request).handle = 0;
@@ -103,7 +115,9 @@ class RequestTable {
     // Its own thread may look at it and at the counts meanwhile, without the lock: it stays one that needs it.
     void drop(Request& request) {
         leave_shared(request);
-        relaxed(request.more, request.more & guarded);
+        Rest kept{};
+        kept.is_guarded = request.rest.is_guarded;
+        request.set_rest(kept);
         __atomic_store_n(&request.handle, 0, __ATOMIC_RELAXED);
         shown(request).handle = 0;
         relaxed(in_use_, in_use_ - 1);
@@ -112,9 +126,9 @@ class RequestTable {
     void share(Request& request) {
         if (!request.is_shared()) {
             odd_ += one_shared;
-            request.more += 1;
+            request.rest.amount += 1;
         }
-        request.more += 1;
+        request.rest.amount += 1;
     }
     bool is_empty() const { return relaxed(in_use_) == 0; }
 

@@ -47,7 +47,7 @@ void Requests::show_table() {
 bool Requests::remember(const Request& given) {
     show_table();
     Request request = given;
-    if (is_guarded_) request.more |= RequestTable::guarded;
+    if (is_guarded_) request.rest.is_guarded = true;
     const Request* same = is_guarded_ ? table_.find(request.handle) : nullptr;
     const Bytes awaited = same ? same->shares() : 0;
     const RequestTable::Put put = table_.put(request);
@@ -64,7 +64,7 @@ bool Requests::remember(const Request& given) {
     // too. Each will be waited for by that handle.
     Request& older = *table_.find(request.handle);
     if (older.since != 0) book(older, request.since, 0, 0);
-    older.more &= ~RequestTable::with_partner;
+    older.rest.has_partner = false;
     table_.share(older);
     table_.shown(older).handle = 0;
     older.posted_by = request.posted_by;
@@ -75,12 +75,12 @@ bool Requests::remember(const Request& given) {
 void Requests::post(const CallInHand& hand, const Memo& m, Word handle, Ticks since) {
     const Guarded guarded(*this);
     // Without a slot it will be completed as one that is not remembered, and counted as such there.
-    if (remember({handle, m.histogram, since, 0})) show_in_hand(handle, hand);
+    if (remember({handle, m.histogram, since, {}})) show_in_hand(handle, hand);
 }
 
 bool Requests::post_guarded(const CallInHand& hand, const Memo& m, Word handle) {
     const Guarded guarded(*this);
-    if (remember({handle, m.histogram, hand.since(), 0})) show(*table_.find(handle), handle, m.key, hand);
+    if (remember({handle, m.histogram, hand.since(), {}})) show(*table_.find(handle), handle, m.key, hand);
     return true;  // as post(), also without a slot
 }
 
@@ -117,7 +117,11 @@ void Requests::book_done(const Request& done, Ticks end, Ticks blocked, Ticks in
 // What was remembered of one that is complete, or goes to another thread.
 Requests::Request Requests::take_out(Request& request) {
     const Request taken = request;
-    if (taken.is_shared() && taken.since == 0) relaxed(request.more, request.more | RequestTable::for_several);
+    if (taken.is_shared() && taken.since == 0) {
+        RequestTable::Rest rest = taken.rest;
+        rest.was_of_several = true;
+        request.set_rest(rest);
+    }
     request.since = 0;
     drop_one(request);
     return taken;
@@ -125,10 +129,10 @@ Requests::Request Requests::take_out(Request& request) {
 
 // One of those that share a handle, or the only one.
 void Requests::drop_one(Request& request) {
-    if (request.shares() > 1)
-        relaxed(request.more, request.more - 1);
-    else
-        table_.drop(request);
+    if (request.shares() <= 1) return table_.drop(request);
+    RequestTable::Rest rest = request.rest;
+    rest.amount = (rest.amount - 1) & RequestTable::Rest::most;
+    request.set_rest(rest);
 }
 
 bool Requests::forget(Word handle) {
@@ -241,8 +245,11 @@ void Requests::complete_taken(const Taken& taken, format::Histogram& posted_by, 
 void Requests::set_up(Word handle, Bytes bytes, format::Histogram* posted_by, const Partner& partner,
                       format::Request shown) {
     const Guarded guarded(*this);
-    const Bytes marks = RequestTable::persistent | (partner.flow ? RequestTable::with_partner : 0);
-    if (!posted_by || !remember({handle, posted_by, 0, bytes | marks})) return count_unknown();
+    RequestTable::Rest rest{};
+    rest.amount = bytes & RequestTable::Rest::most;
+    rest.has_partner = partner.flow != nullptr;
+    rest.is_persistent = true;
+    if (!posted_by || !remember({handle, posted_by, 0, rest})) return count_unknown();
     shown.handle = static_cast<std::uint64_t>(handle);
     shown.posted_by |= format::not_started;
     table_.shown(*table_.find(handle)) = shown;
@@ -262,7 +269,7 @@ Requests::Started Requests::start(Word handle, Ticks since) {
     }
     request->since = since;
     table_.shown(*request).posted_by &= ~format::not_started;
-    const Bytes bytes = request->more & ~RequestTable::marks;
+    const Bytes bytes = request->rest.amount;
     if (!request->has_partner()) return {bytes, nullptr};
     Partner& partner = table_.partner_of(*request);
     Peers::add(*partner.flow, bytes, 0);
@@ -282,7 +289,9 @@ void Requests::rename(Word handle, Word now) {
 
 void Requests::post_open(const CallInHand& hand, const Memo& m, Word handle, const Partner& partner) {
     const Guarded guarded(*this);
-    if (!remember({handle, m.histogram, hand.since(), partner.key != 0 ? RequestTable::with_partner : 0})) return;
+    RequestTable::Rest rest{};
+    rest.has_partner = partner.key != 0;
+    if (!remember({handle, m.histogram, hand.since(), rest})) return;
     show_in_hand(handle, hand);
     if (partner.key == 0) return;
     table_.partner_of(*table_.find(handle)) = partner;

@@ -29,7 +29,7 @@ class Requests {
     bool post_fast(const CallInHand& hand, const Memo& m, Word handle) {
         if (is_guarded_) [[unlikely]]
             return post_guarded(hand, m, handle);
-        const Request* request = table_.put_fast({handle, m.histogram, hand.since(), 0});
+        const Request* request = table_.put_fast({handle, m.histogram, hand.since(), {}});
         if (!request) [[unlikely]]
             return false;
         show(*request, handle, m.key, hand);
@@ -91,7 +91,7 @@ class Requests {
         Request* request = table_.find(handle);
         if (!request) [[unlikely]]
             return not_remembered;
-        if (relaxed(request->more) == 0) [[likely]] {
+        if (!request->has_rest()) [[likely]] {
             book(*request, end, blocked, inside);
             table_.release(*request);
             return 1;

@@ -278,26 +278,26 @@ TEST(request_table, holds_a_handle_once_whatever_came_and_went_beside_it) {
     // Two handles that want the same place: the later one gets its second choice.
     const auto want_same_place = [](Word a, Word b) {
         const auto probe = std::make_unique<RequestTable>();
-        probe->put({a, nullptr, 1, 0});
+        probe->put({a, nullptr, 1, {}});
         RequestTable::Request* place = probe->find(a);
         probe->drop(*place);
-        probe->put({b, nullptr, 1, 0});
+        probe->put({b, nullptr, 1, {}});
         return probe->find(b) == place;
     };
     const Word first = 0x1000;
     Word second = first + 1;
     while (!want_same_place(first, second)) ++second;
 
-    table->put({first, nullptr, 1, 0});
-    table->put({second, nullptr, 2, 0});
+    table->put({first, nullptr, 1, {}});
+    table->put({second, nullptr, 2, {}});
     table->drop(*table->find(first));
 
     // Still in flight: nothing is changed, and nothing put into the place that became free.
-    EXPECT_EQ(table->put({second, nullptr, 3, 0}), RequestTable::Put::shared);
+    EXPECT_EQ(table->put({second, nullptr, 3, {}}), RequestTable::Put::shared);
     ASSERT_NE(table->find(second), nullptr);
     EXPECT_EQ(table->find(second)->since, 2u);
     table->find(second)->since = 0;  // booked
-    EXPECT_EQ(table->put({second, nullptr, 4, 0}), RequestTable::Put::done);
+    EXPECT_EQ(table->put({second, nullptr, 4, {}}), RequestTable::Put::done);
     EXPECT_EQ(table->find(second)->since, 4u);
     table->drop(*table->find(second));
     EXPECT_EQ(table->find(second), nullptr) << "the older meaning is back";
