@@ -32,7 +32,7 @@ void pause_for(double seconds) {
 }
 
 // Nothing more will be seen of it: every rank has ended, or has not been heard of for long.
-bool is_over(const Job& job) {
+bool has_ended(const Job& job) {
     const std::uint64_t now = now_ns();
     for (const Rank& rank : job.ranks) {
         if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
@@ -73,7 +73,7 @@ int follow(const Options& given, double interval_s,
             continue;
         }
         const bool is_merged = (*loaded)->launch().merged_at_ns != 0;  // nothing more will come
-        const bool ends = is_merged || (is_over((*loaded)->job) && is_all_there((*loaded)->job, begun));
+        const bool ends = is_merged || (has_ended((*loaded)->job) && is_all_there((*loaded)->job, begun));
         // What had ended before is not the job that is waited for.
         if (ends && !was_there && may_come) {
             pause_for(0.2);

@@ -36,12 +36,13 @@ class Watch : public Command {
     }
 
     void show(const Job& job, const Job* before, bool ends, const Screen& screen) const {
+        const Analysed all(job);
         if (is_terminal_) {
-            const auto tables = live_tables(job, before);
+            const auto tables = live_tables(all, before);
             // Home, the screen, and what is left of the last one cleared: no flicker.
             write("\x1b[H\x1b[2J" + find_view("text")->show({"watch", tables}, screen));
         } else if (!ends) {
-            write(visible(live_line(job, before), screen.has_utf8) + "\n");
+            write(visible(live_line(all, before), screen.has_utf8) + "\n");
         }
         if (ends) write((is_terminal_ ? "\n" : "") + visible(final_line(job), screen.has_utf8) + "\n");
     }

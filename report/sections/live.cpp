@@ -93,27 +93,28 @@ Table headline(const Job& now, const Job* before) {
 }
 
 // What is proven, empty where nothing is; names of the program's are in it.
-std::string hang_text(const Job& now) {
-    const auto hang = hang_of(now);
-    return hang ? visible(words_of(*hang, now, is_over(now)), true) : std::string();
+std::string hang_text(const Analysed& now) {
+    const auto& hang = now.hang();
+    return hang ? visible(words_of(*hang, now.job, is_over(now.job)), true) : std::string();
 }
 
 }  // namespace
 
-std::vector<Table> live_tables(const Job& now, const Job* before) {
-    Table head = headline(now, before);
+std::vector<Table> live_tables(const Analysed& now, const Job* before) {
+    Table head = headline(now.job, before);
     if (const std::string hang = hang_text(now); !hang.empty())
         head.notes.push_back(hang + "; every rank: mpiprof-report hang");
-    else if (const std::string longest = longest_text(now); !longest.empty())
+    else if (const std::string longest = longest_text(now.job); !longest.empty())
         head.notes.push_back(longest + "; details: mpiprof-report hang");
-    return {std::move(head), call_table(now, before)};
+    return {std::move(head), call_table(now.job, before)};
 }
 
-std::string live_line(const Job& now, const Job* before) {
-    std::vector<std::string> parts{human_time(static_cast<double>(live_totals(now).elapsed_ns)), states_text(now),
-                                   share_text(now, before)};
+std::string live_line(const Analysed& now, const Job* before) {
+    const Job& job = now.job;
+    std::vector<std::string> parts{human_time(static_cast<double>(live_totals(job).elapsed_ns)), states_text(job),
+                                   share_text(job, before)};
     const std::string hang = hang_text(now);
-    for (std::string text : {rate_text(now, before), hang.empty() ? longest_text(now) : hang})
+    for (std::string text : {rate_text(job, before), hang.empty() ? longest_text(job) : hang})
         if (!text.empty()) parts.push_back(std::move(text));
     return joined(parts, "; ");
 }

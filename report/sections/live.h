@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "report/model/job.h"
+#include "report/analysis/analysed.h"
 #include "report/model/table.h"
 
 namespace mpiprof::report {
 
 // The same job, looked at twice; `before` may be null.
-std::vector<Table> live_tables(const Job& now, const Job* before);
-std::string live_line(const Job& now, const Job* before);  // the same in one line
-std::string final_line(const Job& job);                    // of a job that has ended
+std::vector<Table> live_tables(const Analysed& now, const Job* before);
+std::string live_line(const Analysed& now, const Job* before);  // the same in one line
+std::string final_line(const Job& job);                         // of a job that has ended
 
 }  // namespace mpiprof::report
