@@ -40,7 +40,7 @@ WhoseMpi whose_mpi(const Rank& rank) {
     const auto unblocked = static_cast<double>(std::max(rank.usage.ran_ns, rank.cpu_ns) + waited);
     const bool is_one = static_cast<double>(rank.busiest_thread_ns) >= nearly_all * static_cast<double>(rank.mpi_ns);
     const bool is_alone = rank.usage.ran_ns != 0 && unblocked <= more_than_one * static_cast<double>(rank.elapsed_ns);
-    return is_one && is_alone ? WhoseMpi::acting : WhoseMpi::not_known;
+    return is_one && is_alone ? WhoseMpi::acting : WhoseMpi::any;
 }
 
 double own_share(const Rank& rank) { return whose_mpi(rank) == WhoseMpi::acting ? 1 : main_threads_share(rank); }

@@ -14,7 +14,7 @@ enum class WhoseMpi : std::uint8_t {
     main_threads,  // nearly all of it
     acting,        // one other thread makes the calls, and stands for the program: the main thread is mostly blocked
     beside,        // the main thread is proven not to be blocked during a good part of it
-    not_known,     // several threads make calls, others run as well, or the kernel keeps no account
+    any,           // several threads make calls, others run as well, or the kernel keeps no account
 };
 WhoseMpi whose_mpi(const Rank& rank);
 

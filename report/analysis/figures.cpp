@@ -96,7 +96,7 @@ Figures figures_of(const Job& job) {
         background_ns += rank.mpi_other_thread_ns;
         const WhoseMpi whose = whose_mpi(rank);
         if (whose == WhoseMpi::beside) beside_ns += unblocked_beside_ns(rank);
-        if (whose == WhoseMpi::not_known) not_known_ns += rank.mpi_other_thread_ns;
+        if (whose == WhoseMpi::any) not_known_ns += rank.mpi_other_thread_ns;
     }
     for (const Row& row : job.rows) {
         figures.waiting_ns += row.waiting_ns;

@@ -29,6 +29,33 @@ Evidence& Evidence::operator=(const Evidence&) = default;
 Evidence& Evidence::operator=(Evidence&&) noexcept = default;
 Evidence::~Evidence() = default;
 
+FigureList figures_of(const Finding& finding) {
+    return std::visit(
+        [](const auto& evidence) -> FigureList {
+            if constexpr (requires { evidence.figures(); })
+                return evidence.figures();
+            else
+                return {};
+        },
+        static_cast<const AnyFigures&>(finding.evidence));
+}
+
+Confidence confidence_of(const Finding& finding) {
+    return std::visit(
+        [](const auto& evidence) {
+            if constexpr (requires { evidence.confidence(); })
+                return evidence.confidence();
+            else
+                return Confidence::measured;
+        },
+        static_cast<const AnyFigures&>(finding.evidence));
+}
+
+std::string_view id_of(Confidence confidence) {
+    constexpr std::string_view ids[] = {"proven", "measured", "at_least", "estimated"};
+    return ids[static_cast<std::size_t>(confidence)];
+}
+
 const RuleRow& row_of(Rule rule) { return rows[static_cast<std::size_t>(rule)]; }
 
 std::span<const Rule> all_rules() {

@@ -40,8 +40,8 @@ Value moment(std::uint64_t ns) { return ns ? Value(ns) : Value(); }
 }  // namespace
 
 std::vector<std::pair<std::string_view, Value>> FindingFields::named() const {
-    return {{"ranks", ranks},     {"nodes", nodes},       {"calls", calls},      {"run_share", run_share},
-            {"cost_ns", cost_ns}, {"since_ns", since_ns}, {"until_ns", until_ns}};
+    return {{"ranks", ranks},     {"nodes", nodes},           {"calls", calls},       {"run_share", run_share},
+            {"cost_ns", cost_ns}, {"confidence", confidence}, {"since_ns", since_ns}, {"until_ns", until_ns}};
 }
 
 FindingFields fields_of(const Finding& finding, const Analysed& all) {
@@ -55,6 +55,7 @@ FindingFields fields_of(const Finding& finding, const Analysed& all) {
             .calls = calls_of(finding, all.job),
             .run_share = has_cost ? Value(share) : Value(),
             .cost_ns = has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value(),
+            .confidence = std::string(id_of(confidence_of(finding))),
             .since_ns = moment(when.began_at),
             .until_ns = moment(when.ended_at)};
 }

@@ -16,6 +16,7 @@ struct FindingFields {
     Value ranks;               // "0-3,7"
     Value nodes, calls;        // names, separated by commas
     Value run_share, cost_ns;  // of the time of all ranks
+    Value confidence;          // the id of its Confidence
     Value since_ns, until_ns;  // since 1970; not known: from the start, to the end
 
     // All of them by name, in this order.

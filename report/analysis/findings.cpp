@@ -69,19 +69,9 @@ void find_unfinished(const Analysed& all, Findings& findings) {
 }
 
 void find_drops(const Analysed& all, Findings& findings) {
-    const Job& job = all.job;
-    const struct {
-        std::uint64_t Drops::*what;
-        bool is_serious;
-    } kinds[] = {
-        {&Drops::threads, true},        {&Drops::write_errors, true}, {&Drops::cells, false},
-        {&Drops::backwards, false},     {&Drops::histograms, false},  {&Drops::requests, false},
-        {&Drops::unplaced, false},      {&Drops::peers, false},       {&Drops::sites, false},
-        {&Drops::communicators, false}, {&Drops::strings, false},
-    };
-    for (const auto& kind : kinds)
-        if (const std::uint64_t count = job.drops.*kind.what)
-            add(findings, Rule::dropped, kind.is_serious, evidence::Dropped{.what = kind.what, .count = count});
+    for (const DropRow& row : drop_rows)
+        if (const std::uint64_t count = all.job.drops.*row.count)
+            add(findings, Rule::dropped, row.is_serious, evidence::Dropped{.what = row.key, .count = count});
 }
 
 void find_errors(const Analysed& all, Findings& findings) {

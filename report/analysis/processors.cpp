@@ -24,7 +24,7 @@ double blocked_in(double time, const Usage::Stretches& between) {
 // Whether the kernel's account in the profile is of the thread whose budget is the rank's.
 bool is_accounted(const Rank& rank) {
     const WhoseMpi whose = whose_mpi(rank);
-    if (rank.usage.ran_ns == 0 || whose == WhoseMpi::not_known) return false;
+    if (rank.usage.ran_ns == 0 || whose == WhoseMpi::any) return false;
     return rank.is_begun_by_another == (whose == WhoseMpi::acting);
 }
 

@@ -80,10 +80,12 @@ std::string stores_of(const Job& job) {
 
 std::string drops_of(const Drops& drops) {
     std::vector<std::string> parts;
-    for (const DropCount& one : drop_counts)
+    for (const DropRow& one : drop_rows)
         if (const std::uint64_t count = drops.*one.count)
-            parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), one.name));
-    return joined(parts, ", ");
+            parts.push_back(fmt::format("{} {}", human_count(static_cast<double>(count)), one.key));
+    std::string text = joined(parts, ", ");
+    std::ranges::replace(text, '_', ' ');
+    return text;
 }
 
 std::string missing_in(const Job& job) { return job.is_partial_on_purpose ? "" : rank_list(job.missing(), 6); }

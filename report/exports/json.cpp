@@ -36,7 +36,7 @@ void write_usage(JsonWriter& json, const Usage& usage) {
 
 void write_drops(JsonWriter& json, const Drops& drops) {
     json.object("drops", [&] {
-        for (const DropCount& one : drop_counts) json.field(one.key, drops.*one.count);
+        for (const DropRow& one : drop_rows) json.field(one.key, drops.*one.count);
     });
 }
 

@@ -78,6 +78,9 @@ void write_finding(JsonWriter& json, const Finding& finding, const Analysed& all
     json.field("rule", id_of(finding.rule));
     json.field("is_serious", finding.is_serious);
     for (const auto& [key, value] : fields_of(finding, all).named()) write_value(json, key, value);
+    json.object("figures", [&] {
+        for (const Figure& figure : figures_of(finding)) write_value(json, figure.name, figure.value);
+    });
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ void write_verdict(JsonWriter& json, const Analysed& all) {
         const FindingFields fields = fields_of(cause, all);
         write_value(json, "calls", fields.calls);
         write_value(json, "cost_ns", fields.cost_ns);
+        write_value(json, "confidence", fields.confidence);
     });
     const std::span others(all.verdicts().begin() + 1, all.verdicts().end());
     json.array(

@@ -53,7 +53,7 @@ class OriginPart {
 };
 
 void add_drops(Drops& to, const Drops& from) {
-    for (const DropCount& one : drop_counts) to.*one.count += from.*one.count;
+    for (const DropRow& one : drop_rows) to.*one.count += from.*one.count;
 }
 
 void OriginPart::take_identity(const Profile& profile) {

@@ -3,6 +3,7 @@
 // It knows neither offsets nor ticks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -250,41 +251,29 @@ struct NodeCounter {
     std::uint64_t value = 0;
 };
 
-// What the recorder could not keep apart or keep at all.
+// What the recorder could not keep apart or keep at all: a count of each row of drops.def.
 struct Drops {
-    std::uint64_t cells = 0;
-    std::uint64_t sites = 0;
-    std::uint64_t histograms = 0;
-    std::uint64_t communicators = 0;
-    std::uint64_t threads = 0;
-    std::uint64_t backwards = 0;
-    std::uint64_t strings = 0;
-    std::uint64_t write_errors = 0;
-    std::uint64_t requests = 0;
-    std::uint64_t peers = 0;     // messages whose peers were not told apart
-    std::uint64_t unplaced = 0;  // calls of which it is not known whether they are parts of others
+#define DROP(name, gravity, things, text, sum) std::uint64_t name = 0;
+#include "report/model/drops.def"
+#undef DROP
 
     bool operator==(const Drops&) const = default;
 };
 
-// Each of them: what it is called, and its key in data.
-struct DropCount {
-    std::string_view name, key;
+// Each of them, in that order.
+struct DropRow {
+    std::string_view key;  // in data
     std::uint64_t Drops::*count;
+    bool is_serious;
 };
-inline constexpr DropCount drop_counts[] = {
-    {"cells", "cells", &Drops::cells},
-    {"sites", "sites", &Drops::sites},
-    {"histograms", "histograms", &Drops::histograms},
-    {"communicators", "communicators", &Drops::communicators},
-    {"threads", "threads", &Drops::threads},
-    {"backwards", "backwards", &Drops::backwards},
-    {"strings", "strings", &Drops::strings},
-    {"write errors", "write_errors", &Drops::write_errors},
-    {"requests", "requests", &Drops::requests},
-    {"peers", "peers", &Drops::peers},
-    {"unplaced", "unplaced", &Drops::unplaced},
-};
+inline constexpr auto drop_rows = [] {
+    constexpr bool serious = true, minor = false;
+    return std::to_array<DropRow>({
+#define DROP(name, gravity, things, text, sum) {#name, &Drops::name, gravity},
+#include "report/model/drops.def"
+#undef DROP
+    });
+}();
 
 // A line of the rank table at the end of mpitrace's text: what one rank's file says of another rank.
 struct RankLine {

@@ -41,15 +41,15 @@ std::string_view family_name(format::MpiFamily family) {
 }
 
 Drops drops_of(const format::Drops& drops) {
-    return {.cells = drops.cells,
-            .sites = drops.sites,
-            .histograms = drops.histograms,
-            .communicators = drops.communicators,
-            .threads = drops.threads,
-            .backwards = drops.backwards,
-            .strings = drops.strings,
+    return {.threads = drops.threads,
             .write_errors = drops.write_errors,
-            .requests = drops.requests};
+            .cells = drops.cells,
+            .backwards = drops.backwards,
+            .histograms = drops.histograms,
+            .requests = drops.requests,
+            .sites = drops.sites,
+            .communicators = drops.communicators,
+            .strings = drops.strings};
 }
 
 void read_state(Reading& r) {

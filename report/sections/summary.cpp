@@ -306,6 +306,22 @@ Table findings(const Analysed& all) {
     return table;
 }
 
+// What the findings rest on, for programs.
+Table figures_table(const Analysed& all) {
+    Table table = bare_table("figures", "", {in_data("verdict"), in_data("rule"), in_data("figure"), in_data("value")});
+    std::uint64_t number = 0;
+    const auto add = [&](const Finding& finding) {
+        for (Figure& figure : figures_of(finding))
+            table.rows.push_back({number, std::string(id_of(finding.rule)), std::string(figure.name), figure.value});
+    };
+    for (const Verdict& verdict : all.verdicts()) {
+        ++number;
+        add(verdict.finding);
+        for (const Finding& follows : verdict.explained) add(follows);
+    }
+    return table;
+}
+
 Table other_launches(const Job& job) {
     Table table = bare_table("other_launches", "OTHER LAUNCHES HERE",
                              {{.id = "number", .title = "--launch", .unit = Unit::count},
@@ -332,6 +348,7 @@ Result<std::vector<Table>> summary(const Analysed& all, const Question& question
     tables.push_back(run_headline(all));
     tables.push_back(share_bar(all, question));
     tables.push_back(findings(all));
+    if (!question.is_for_screen) tables.push_back(figures_table(all));
     tables.push_back(top_table(all, question));
     if (job.ranks.size() > 1) tables.push_back(spread_table(job, figures));
     // Efficiencies of a run that was cut off would be those of its end.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "report/analysis/hangs.h"
@@ -38,26 +39,18 @@ std::string how_it_ended(const evidence::Unfinished& e, const Vocabulary& words)
     return e.life == Life::ended ? "killed" : "killed, or on a node that cannot be checked from here";
 }
 
-// Calls and messages are those of all ranks together. Of what several ranks share each counts its own, so that the sum
-// is more than there are.
 struct DropWords {
-    std::uint64_t Drops::*what;
-    std::string_view things, text;
-    bool is_shared = false;
+    std::string_view key, things, text;
+    bool is_shared;
 };
-constexpr DropWords drop_words[] = {
-    {&Drops::threads, "calls", "were not recorded: there was no room for their threads"},
-    {&Drops::write_errors, "writes", "of profiles failed (disk full, quota?): the latest data may be missing"},
-    {&Drops::cells, "calls", "have no breakdown by size, buffer and call site (table full); totals are exact"},
-    {&Drops::backwards, "calls", "have no duration: the clock went backwards"},
-    {&Drops::histograms, "calls", "are missing from the percentiles"},
-    {&Drops::requests, "completed requests", "could not be matched to the call that posted them"},
-    {&Drops::unplaced, "calls", "may be internal to another MPI call (code without unwind information)"},
-    {&Drops::peers, "messages", "were exchanged with peers beyond the 4096 tracked"},
-    {&Drops::sites, "call sites", "exceeded the table, or lie in modules that did", true},
-    {&Drops::communicators, "communicators", "exceeded the table", true},
-    {&Drops::strings, "names", "were truncated or left out", true},
-};
+constexpr auto drop_words = [] {
+    constexpr bool own = false, shared = true;
+    return std::to_array<DropWords>({
+#define DROP(name, gravity, things, text, sum) {#name, things, text, sum},
+#include "report/model/drops.def"
+#undef DROP
+    });
+}();
 
 // "3 requests of MPI_Irecv (halo.c:12) were never completed"
 std::string left_over_text(const LeftOverLine& line, const Job& job) {
@@ -314,8 +307,7 @@ const RuleWords rule_words::paused{
 
 namespace {
 std::string says(const evidence::Dropped& e, const Spoken& s) {
-    const auto* said = std::find_if(std::begin(drop_words), std::end(drop_words) - 1,
-                                    [&](const DropWords& w) { return w.what == e.what; });
+    const auto* said = std::ranges::find(drop_words, e.what, &DropWords::key);
     return fmt::format("{} {}{} {}.", human_count(static_cast<double>(e.count)), said->things,
                        said->is_shared && s.job.profiles() > 1 ? " (summed over ranks)" : "", said->text);
 }

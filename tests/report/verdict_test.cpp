@@ -279,7 +279,7 @@ TEST(verdict, a_balanced_job_is_healthy) {
 TEST(verdict, a_job_that_is_blocked_outside_mpi_is_not_called_worth_no_time) {
     auto job = balanced_stencil();
     EXPECT_EQ(sentence(job).find("blocked"), std::string::npos) << sentence(job);
-    for (ProfileSpec& rank : job) rank.processor = {.first_ran_ns = rank.elapsed_ns / 10, .first_waited_ns = 0};
+    for (ProfileSpec& rank : job) rank.processor = {rank.elapsed_ns / 10, 0, 0, 0};
     EXPECT_TRUE(sentence(job).starts_with("No bottleneck in MPI: ")) << sentence(job);
     EXPECT_NE(sentence(job).find("outside it, ranks are blocked "), std::string::npos) << sentence(job);
 }

@@ -1,0 +1,373 @@
+// What each rule rests on: the figures of a finding. Rules fill them in, sections put them into words; figures() names
+// them for programs, with their units, as a member that is nothing but its name. Those of placements are in
+// placed_evidence.h, those of GPUs and NCCL in gpu_evidence.h. Values alone, no text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/analysis/figure.h"
+#include "report/analysis/hang.h"
+#include "report/analysis/suspicion.h"
+#include "report/model/job.h"
+
+namespace mpiprof::report {
+
+// When something began and ended, where it was not so all the time.
+struct Stretch {
+    std::uint64_t began_ns = 0;  // after the first MPI_Init; 0: from the start on
+    std::uint64_t began_at = 0;  // the same since 1970
+    std::uint64_t ended_ns = 0;  // 0: it lasts to the end
+    std::uint64_t ended_at = 0;
+};
+
+// The figures of each rule. Shares are of 1, times in ns.
+namespace evidence {
+
+// What is proven of a hang; Finding::ranks: all that are in it.
+struct Hung {
+    Hang hang;
+    bool is_over = false;  // the job has ended: it hung until then
+
+    Confidence confidence() const { return Confidence::proven; }
+};
+// The ranks ended, or stand, in this way; Finding::calls: inside of which.
+struct Unfinished {
+    State state = State::running;
+    Life life = Life::ended;
+    int exit_code = 0;
+    std::uint64_t longest_ns = 0;  // in the call
+    bool points_to_hang = false;   // some rank is inside a call, and this is the last of these findings
+    // Of the verdict alone: Finding::ranks are those with whom the end began, Finding::calls what they were in last.
+    bool is_inside = false;               // in that call, else after it
+    std::uint32_t place = 0;              // index into Job::places: from where
+    std::uint64_t after_ns = 0;           // after MPI_Init
+    std::uint32_t alike = 0;              // ranks that ended in the same way, these included
+    std::uint32_t waiting = 0;            // ranks that were in a call which these had not entered
+    std::uint64_t waited_ns = 0;          // so long
+    std::optional<std::uint16_t> call{};  // index into Job::calls: that call; empty with `waiting`: MPI_Finalize
+    Suspicion held_by{};                  // where nobody was waited for inside MPI
+
+    FigureList figures() const {
+        return {{"exit_code", exit_code},   {"longest_ns", longest_ns}, {"after_ns", after_ns},  {"ranks_alike", alike},
+                {"ranks_waiting", waiting}, {"waited_ns", waited_ns},   {"is_inside", is_inside}};
+    }
+};
+struct Errors {
+    std::vector<std::uint64_t> times;  // by Finding::calls, the most frequent first
+};
+struct Paused {
+    double share = 0;  // of the elapsed time
+    struct Setting {
+        std::string name, value;
+    };
+    std::vector<Setting> window;  // empty: the program paused it
+
+    FigureList figures() const { return {{"share", share}}; }
+};
+// MPI on other threads than the main one, or, where threads are not told apart, perhaps so. At most one of the next two
+// is large; where neither is, the thread that calls MPI stands for the program.
+struct Overlap {
+    std::optional<double> background_share;  // of the time in MPI
+    double cores_busy = 0;
+    double beside_share = 0;        // of the time on other threads: the main thread is proven not to have been blocked
+    double not_known_share = 0;     // of it: whether threads that compute were blocked meanwhile is not known
+    double main_blocked_share = 0;  // of the run: the main thread neither ran nor wanted to; 0: not known
+
+    FigureList figures() const {
+        return {{"background_share", background_share},
+                {"cores_busy", cores_busy},
+                {"concurrent_share", beside_share},
+                {"not_known_share", not_known_share},
+                {"main_blocked_share", main_blocked_share}};
+    }
+};
+struct Waiting {
+    std::optional<double> mean_bytes;
+    double mean_ns = 0;
+    double undisturbed_ns = 0;
+    double run_share = 0;
+
+    FigureList figures() const {
+        return {{"mean_bytes", mean_bytes},
+                {"mean_ns", mean_ns},
+                {"undisturbed_ns", undisturbed_ns},
+                {"run_share", run_share}};
+    }
+};
+struct Waits {
+    double mpi_share = 0;       // of the time in MPI
+    double call_run_share = 0;  // of the run, in the call that waits most
+    bool is_known = false;      // by comparing calls, else it is an estimate
+
+    Confidence confidence() const { return is_known ? Confidence::measured : Confidence::estimated; }
+    FigureList figures() const { return {{"mpi_share", mpi_share}, {"call_run_share", call_run_share}}; }
+};
+struct Requests {
+    bool is_most = false;     // of all waiting for requests
+    bool is_divided = false;  // by calls that completed several requests, of whose time each has an even part
+    double mean_bytes = 0;
+    double run_share = 0;
+    std::optional<double> overlapped;
+
+    Confidence confidence() const { return is_divided ? Confidence::estimated : Confidence::measured; }
+    FigureList figures() const {
+        return {{"is_most", is_most}, {"mean_bytes", mean_bytes}, {"run_share", run_share}, {"overlapped", overlapped}};
+    }
+};
+// How often some ranks were the last to enter the collective that ranks waited longest in, of its calls that were
+// compared.
+struct CameLast {
+    std::uint16_t call = 0;  // index into Job::calls
+    double share = 0;
+};
+// Ranks that are longer outside MPI than the others, who wait for them.
+struct Imbalance {
+    bool is_all_of_node = false;  // they are all ranks of their node, and there are others
+    double longer_share = 0;      // than the mean of the others, while it was so
+    double longer_ns = 0;         // the longest, above the mean of all
+    double load_balance = 0;
+    double others_share = 0;          // of the others' time in MPI
+    double others_run_share = 0;      // of the others' run
+    std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
+    std::uint64_t throttled_ns = 0;   // the mean of these ranks, above the others': that long their cgroup's quota was
+                                      // used up. 0: it explains little
+    std::optional<Stretch> when;
+    std::optional<CameLast> last;  // one of these ranks was
+    bool is_at_least = false;      // others poll: a part of their waiting is outside MPI, between their calls
+    std::uint32_t least_rank = 0;  // who has least to do
+
+    Confidence confidence() const { return is_at_least ? Confidence::at_least : Confidence::measured; }
+    FigureList figures() const {
+        return {{"is_all_of_node", is_all_of_node}, {"longer_share", longer_share},
+                {"longer_ns", longer_ns},           {"load_balance", load_balance},
+                {"others_share", others_share},     {"others_run_share", others_run_share},
+                {"cpu_share", cpu_share},           {"throttled_ns", throttled_ns}};
+    }
+};
+// Ranks for which the others wait in a collective, late because of what they do inside MPI: Finding::calls, the one
+// that they spend more time in than the others, and the one in which these wait.
+struct LateInside {
+    double waiting_share = 0;  // of the waiting in the second call: for these ranks
+    double more_ns = 0;        // in the first call, the longest of them above the mean of the others
+    double others_run_share = 0;
+    bool may_wait = false;  // there for somebody else
+
+    FigureList figures() const {
+        return {{"waiting_share", waiting_share},
+                {"more_ns", more_ns},
+                {"others_run_share", others_run_share},
+                {"may_wait", may_wait}};
+    }
+};
+struct Polling {
+    double calls_per_s = 0;   // of each rank that does so
+    std::uint32_t ranks = 0;  // how many; of one Finding::ranks says which
+    double run_share = 0;
+
+    FigureList figures() const { return {{"calls_per_s", calls_per_s}, {"ranks", ranks}, {"run_share", run_share}}; }
+};
+// Nobody is slower than others over the run, and still all wait.
+struct Varying {
+    double mpi_share = 0;  // of the time in MPI
+    double run_share = 0;
+    double slow_share = 0;          // of the run, besides: waiting for ranks that are slow all the time
+    bool is_said_for_whom = false;  // by another finding: a chain, or one that serves all
+    // Why, perhaps; each only where it is worth saying. The second where the kernel keeps no account of the first.
+    std::optional<double> processor_share;   // of the run the ranks waited for a processor
+    bool is_processor_outside = false;       // MPI; else inside or outside, which is not known
+    std::optional<double> pushed_off_per_s;  // the kernel took a rank's processor away, or the rank yielded it
+    double load_balance = 0;
+    bool is_known = false;         // by comparing calls, else the waiting is an estimate
+    std::optional<CameLast> last;  // the rank that the others waited longest for
+    std::uint32_t last_rank = 0;
+    double last_waiting_share = 0;       // of the waiting in that call: for this rank
+    std::vector<std::uint32_t> turns{};  // the ranks that were late, each in a stretch of the run; empty: at random
+
+    Confidence confidence() const { return is_known ? Confidence::measured : Confidence::estimated; }
+    FigureList figures() const {
+        return {{"mpi_share", mpi_share},
+                {"run_share", run_share},
+                {"slow_share", slow_share},
+                {"processor_share", processor_share},
+                {"pushed_off_per_s", pushed_off_per_s},
+                {"load_balance", load_balance},
+                {"last_waiting_share", last_waiting_share}};
+    }
+};
+struct SerialChain {
+    double at_work = 0;  // ranks outside MPI at the same time, on average
+    double run_share = 0;
+
+    FigureList figures() const { return {{"ranks_at_work", at_work}, {"run_share", run_share}}; }
+};
+struct OneServesAll {
+    double messages_share = 0;  // of all messages: to or from it
+    double busy_share = 0;      // of its run: outside MPI
+    double others_run_share = 0;
+
+    FigureList figures() const {
+        return {{"messages_share", messages_share}, {"busy_share", busy_share}, {"others_run_share", others_run_share}};
+    }
+};
+struct SmallMessages {
+    double calls_of_rank = 0;  // mean
+    double mean_bytes = 0;
+    double mean_ns = 0;
+    double calls_per_s = 0;  // of each rank
+    double run_share = 0;
+
+    FigureList figures() const {
+        return {{"calls_of_rank", calls_of_rank},
+                {"mean_bytes", mean_bytes},
+                {"mean_ns", mean_ns},
+                {"calls_per_s", calls_per_s},
+                {"run_share", run_share}};
+    }
+};
+struct CheapCalls {
+    double calls_per_s = 0;  // of each rank that does so
+    std::uint32_t ranks = 0;
+    double run_share = 0;  // estimated
+
+    Confidence confidence() const { return Confidence::estimated; }
+    FigureList figures() const { return {{"calls_per_s", calls_per_s}, {"ranks", ranks}, {"run_share", run_share}}; }
+};
+// Communicators made by the same calls of the same parent.
+struct UnequalComms {
+    std::string made_by;
+    std::uint32_t least_size = 0, most_size = 0;
+    double least_calls = 0, most_calls = 0;  // of a member
+    double least_bytes = 0, most_bytes = 0;
+    double run_share = 0;
+
+    FigureList figures() const {
+        return {{"made_by", made_by},         {"least_size", least_size}, {"most_size", most_size},
+                {"least_calls", least_calls}, {"most_calls", most_calls}, {"least_bytes", least_bytes},
+                {"most_bytes", most_bytes},   {"run_share", run_share}};
+    }
+};
+struct Init {
+    std::uint64_t longest_ns = 0;
+    double process_share = 0;     // of the longest process
+    std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
+
+    FigureList figures() const {
+        return {{"longest_ns", longest_ns}, {"process_share", process_share}, {"waited_ns", waited_ns}};
+    }
+};
+// Ranks wait in MPI_Finalize for the last one, Finding::ranks.
+struct Finalize {
+    std::uint64_t longest_ns = 0;
+    std::uint64_t waited_ns = 0;  // of that, until the last one came
+    double process_share = 0;     // of the longest process
+
+    FigureList figures() const {
+        return {{"longest_ns", longest_ns}, {"waited_ns", waited_ns}, {"process_share", process_share}};
+    }
+};
+// Without what late ranks were waited for.
+struct Setup {
+    double run_share = 0;       // all calls that set up or free
+    double call_run_share = 0;  // of it, Finding::calls
+    double calls = 0;           // of each rank, of these
+    double mean_ns = 0;
+    bool have_waited = false;  // so that mean_ns is less than they took
+
+    FigureList figures() const {
+        return {{"run_share", run_share},
+                {"call_run_share", call_run_share},
+                {"calls_of_rank", calls},
+                {"mean_ns", mean_ns}};
+    }
+};
+struct FileIo {
+    double run_share = 0;
+    double bytes_per_s = 0;
+
+    FigureList figures() const { return {{"run_share", run_share}, {"bytes_per_s", bytes_per_s}}; }
+};
+struct Transfers {
+    double run_share = 0;
+    double mean_bytes = 0;
+    double bytes_per_s = 0;               // of each rank, while in that call
+    std::optional<double> waiting_share;  // of the time in MPI, at most
+    bool is_waiting_known = false;        // by comparing calls: not at most
+
+    Confidence confidence() const {
+        return is_waiting_known || !waiting_share ? Confidence::measured : Confidence::estimated;
+    }
+    FigureList figures() const {
+        return {{"run_share", run_share},
+                {"mean_bytes", mean_bytes},
+                {"bytes_per_s", bytes_per_s},
+                {"waiting_share", waiting_share}};
+    }
+};
+struct Healthy {
+    double mpi_share = 0;  // of the run
+    std::optional<double> load_balance;
+    double blocked_share = 0;        // of the run: outside, and on no processor
+    double setup_share = 0;          // of the run: NCCL's communicators are made and ended
+    bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
+    bool is_something_else = false;  // serious, but no time that is lost
+    std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not
+    bool is_length_unknown = false;  // nor is it where a text does not tell how long the ranks ran
+
+    FigureList figures() const {
+        return {{"mpi_share", mpi_share},     {"load_balance", load_balance},   {"blocked_share", blocked_share},
+                {"setup_share", setup_share}, {"is_gpu_unseen", is_gpu_unseen}, {"too_short_ns", too_short_ns}};
+    }
+};
+struct WrongLauncher {
+    std::uint32_t launches = 0;
+    std::string launcher, family;  // who started the ranks, whose library they called
+
+    FigureList figures() const { return {{"launches", launches}, {"launcher", launcher}, {"family", family}}; }
+};
+// Members of a communicator that ended as they should and have not made the same collectives; Finding::ranks: one of
+// each of two sides, Finding::calls: what they made where they parted, if that is known.
+struct Order {
+    std::string communicator;  // empty: it has no name
+    std::uint32_t size = 0;
+    std::uint64_t one = 0, other = 0;  // how many they made
+    // The so manieth differs, from 1 on, or is the first that the other has not made (then it is the finding's only
+    // call, at place_of_one); 0: not known.
+    std::uint64_t at = 0;
+    std::uint64_t since = 0;  // they may have parted from this one on
+    std::int32_t root_of_one = any_rank, root_of_other = any_rank;
+    std::uint32_t place_of_one = 0, place_of_other = 0;  // index into Job::places
+    Given given_of_one{}, given_of_other{};              // of NCCL's
+    bool are_swapped = false;
+    bool is_enqueued = false;         // on a communicator of NCCL's
+    bool has_ended_well = false;      // all members reached MPI_Finalize
+    std::uint64_t communicators = 0;  // of which this is so
+
+    Confidence confidence() const { return Confidence::proven; }
+    FigureList figures() const {
+        return {{"communicator", communicator},
+                {"size", size},
+                {"made_by_one", one},
+                {"made_by_other", other},
+                {"differ_at", at},
+                {"differ_since", since},
+                {"communicators", communicators},
+                {"has_ended_well", has_ended_well}};
+    }
+};
+struct Dropped {
+    std::string_view what;  // a key of drop_rows
+    std::uint64_t count = 0;
+
+    FigureList figures() const { return {{"what", what}, {"count", count}}; }
+};
+
+// What the program's own code has left over at MPI_Finalize.
+struct LeftOvers {};  // Job::left_over
+
+}  // namespace evidence
+
+}  // namespace mpiprof::report
