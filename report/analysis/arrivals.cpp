@@ -95,9 +95,11 @@ std::vector<Arrival> arrivals_of(const Job& job) {
     std::vector<Arrival> arrivals;
     for (const auto& [key, standings] : inside) arrivals.push_back(arrival_at(job, key, standings));
     add_finalize(job, arrivals);
-    std::stable_sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-        return std::make_pair(a.inside.size(), a.for_ns) > std::make_pair(b.inside.size(), b.for_ns);
-    });
+    // Where members are missing there is somebody to look at.
+    const auto weight = [](const Arrival& of) {
+        return std::make_tuple(!of.missing.empty(), of.inside.size(), of.for_ns);
+    };
+    std::ranges::stable_sort(arrivals, std::greater(), weight);
     return arrivals;
 }
 

@@ -24,7 +24,7 @@ struct Arrival {
 
 std::string name_of(const Arrival& arrival, const Job& job);
 
-// Those that most ranks wait in come first.
+// Those where members are missing come first; of these and of the others, those that most ranks wait in.
 std::vector<Arrival> arrivals_of(const Job& job);
 
 // The same of NCCL's collectives, which are only enqueued by their calls: those that some members have not enqueued yet

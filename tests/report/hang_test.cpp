@@ -79,6 +79,23 @@ TEST(hang, members_of_a_communicator_are_told_from_those_outside) {
         << conclusion(job);
 }
 
+TEST(hang, of_many_groups_the_one_that_lacks_a_member_comes_first) {
+    auto job = stuck(12, sync("MPI_Barrier", {calls_of(9, 2)}));
+    for (std::uint32_t rank = 0; rank < 12; ++rank) {
+        const std::uint32_t group = rank / 4;
+        job[rank].communicators.push_back({.id = 100 + group,
+                                           .parent = 1,
+                                           .size = 4,
+                                           .rank = rank % 4,
+                                           .how = format::origin_made,
+                                           .handle = 0x84000001});
+        job[rank].threads[0].communicator = 0x84000001;
+    }
+    job[6].calls[0] = sync("MPI_Barrier", {calls_of(8, 2)});
+    job[6].threads = {{.in_call_for_ns = 5 * s, .last_call = "MPI_Send"}};
+    EXPECT_NE(conclusion(job).find("for rank 6"), std::string::npos) << conclusion(job);
+}
+
 TEST(hang, all_in_one_barrier_are_nobodys_fault) {
     EXPECT_NE(conclusion(stuck(4, sync("MPI_Barrier", {calls_of(9)})))
                   .find("all members have entered it: MPI does not complete it"),
