@@ -5,6 +5,7 @@
 
 #include "report/model/joined.h"
 #include "report/model/number_list.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
@@ -54,7 +55,7 @@ FindingFields fields_of(const Finding& finding, const Analysed& all) {
             .nodes = nodes_of(finding, all.job),
             .calls = calls_of(finding, all.job),
             .run_share = has_cost ? Value(share) : Value(),
-            .cost_ns = has_cost ? Value(static_cast<std::uint64_t>(cost_ns)) : Value(),
+            .cost_ns = has_cost ? Value(whole_ns(cost_ns)) : Value(),
             .confidence = std::string(id_of(confidence_of(finding))),
             .since_ns = moment(when.began_at),
             .until_ns = moment(when.ended_at)};

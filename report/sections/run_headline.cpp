@@ -125,7 +125,7 @@ Table run_headline(const Analysed& all) {
     const auto beside = [&](const char* id, std::string_view what, Value value, double ns) {
         lines.add(3, id, std::move(value), ns > 0.05 * elapsed ? fmt::format("{} {}", what, human_time(ns)) : "");
     };
-    const auto part = [&](Part which) { return known(static_cast<std::uint64_t>(budget.of(which))); };
+    const auto part = [&](Part which) { return known(whole_ns(budget.of(which))); };
     beside("start_ns", "start", part(Part::before_init), budget.of(Part::before_init));
     beside("init_ns", "Init", known(init), static_cast<double>(init));
     beside("finalize_ns", "Finalize", part(Part::finalize), budget.of(Part::finalize));
