@@ -20,7 +20,7 @@ WAYS = (("without mpiprof", None, None), ("MPIPROF_NCCL=off", {"MPIPROF_NCCL": "
 
 def build(shop, home):
     with open(os.path.join(home, "lib", "libnccl.so.2"), "rb") as library: runtime = re.search(rb"libcudart\.so\.(\d+)", library.read())
-    if not runtime: sys.exit("%s: only an NCCL that uses the shared CUDA runtime can be measured (docs/nccl.md)" % home)
+    if not runtime: sys.exit("%s: only an NCCL that uses the shared CUDA runtime can be measured (docs/nccl-internals.md)" % home)
     soname, script = "libcudart.so." + runtime[1].decode(), os.path.join(shop.path, "cudart.map")
     with open(os.path.join(ROOT, "tests/gpu/doubles/cudart.map"), encoding="utf-8") as source, open(script, "w", encoding="utf-8") as target:
         target.write(source.read().replace("MAJOR", runtime[1].decode()))

@@ -1,4 +1,4 @@
-"""As much of a recording (tests/gpu/recorder; its lines are in docs/nccl.md) as is asked of it where it is made: is it complete, and
+"""As much of a recording (tests/gpu/recorder; its lines are in docs/nccl-internals.md) as is asked of it where it is made: is it complete, and
 what is in it."""
 
 import collections

@@ -1,6 +1,6 @@
 """The real NCCL: its own host code, with kernels that have no code, on the doubles of CUDA and NVML in tests/gpu, in two processes
 that connect through shared memory. MPIPROF_REAL_NCCL names the directories that it lies in, separated by colons, each with
-include/nccl.h and lib/libnccl.so.2 (and libnccl_static.a, where it is to be tried), as docs/nccl.md says how to make them."""
+include/nccl.h and lib/libnccl.so.2 (and libnccl_static.a, where it is to be tried), as docs/nccl-internals.md says how to make them."""
 
 import json
 import os
@@ -81,7 +81,7 @@ class Real:
 def each(scene):
     homes = os.environ.get("MPIPROF_REAL_NCCL", "")
     if not homes:
-        raise Skip("MPIPROF_REAL_NCCL names no NCCL (docs/nccl.md)")
+        raise Skip("MPIPROF_REAL_NCCL names no NCCL (docs/nccl-internals.md)")
     return [Real(scene, home) for home in homes.split(":")]
 
 

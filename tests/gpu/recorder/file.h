@@ -1,5 +1,5 @@
-/* The recording that a process leaves: lines of words, as docs/nccl.md says ("Recordings"). Included by recorder.c
- * alone.
+/* The recording that a process leaves: lines of words, as docs/nccl-internals.md says ("Recordings"). Included by
+ * recorder.c alone.
  */
 #pragma once
 

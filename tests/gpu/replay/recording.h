@@ -1,5 +1,6 @@
 // A recording of what NCCL told a profiler plugin and of what CUPTI handed over (tests/gpu/recorder; its lines are in
-// docs/nccl.md), read whole before anything is played. What is damaged ends the process with one line that says where.
+// docs/nccl-internals.md), read whole before anything is played. What is damaged ends the process with one line that
+// says where.
 #pragma once
 
 #include <cstddef>
