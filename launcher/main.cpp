@@ -63,7 +63,7 @@ Variables variables_for_ranks(const Options& options) {
     Variables variables;
     const std::string library = beside_this({"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"});
     if (library.empty()) {
-        say("libmpiprof.so is not beside this program: the command runs without it");
+        say("libmpiprof.so was not found next to mpiprof: the command runs unprofiled; install mpiprof as a whole");
     } else {
         std::string preload = library;
         if (options.fetches) preload += ":" + (fs::path(library).parent_path() / "libmpiprof-dlsym.so").string();

@@ -104,7 +104,8 @@ Plan plan_of(const Words& command, const Variables& variables,
     const Kind* kind = kind_of(command[*at], ask);
     if (!kind) {
         plan.remarks.push_back(fmt::format(
-            "{} is a launcher that is not known: the variables are in its environment, which it may not hand on",
+            "{} is an unknown launcher: LD_PRELOAD is in its environment alone; if no profiles appear, pass it by the "
+            "launcher's own option",
             command[*at]));
         return plan;
     }

@@ -72,6 +72,8 @@ void killed(const Analysed& all, std::vector<Finding>& findings) {
     std::uint32_t early = 0;
     for (const Rank& rank : job.ranks) early += ended_early(rank);
     if (early == 0 || job.is_text) return;
+    // A proven hang says how it ended; which ranks were where, each group of them says.
+    if (all.hang()) return;
     evidence::Unfinished e;
     Finding finding{
         .rule = Rule::unfinished, .is_serious = true, .calls = {}, .ranks = {}, .nodes = {}, .evidence = {}};

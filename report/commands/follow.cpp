@@ -66,7 +66,7 @@ int follow(const Options& given, double interval_s,
         const bool may_come = options.wait_s && static_cast<double>(now_ns() - begun) < *options.wait_s * 1e9;
         if (!loaded) {
             if (!may_come || !loaded.error().is_nothing_there) {
-                say(was_there ? "its profiles are gone" : loaded.error().text);
+                say(was_there ? "the profiles were removed meanwhile" : loaded.error().text);
                 return no_profile;
             }
             pause_for(0.2);

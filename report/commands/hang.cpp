@@ -107,8 +107,8 @@ class Watchdog {
     }
 
     void run_command(const Job& job) const {
-        const std::string reason = is_proven_ ? why_not_sure(job) : "that it hangs is not proven";
-        if (!reason.empty()) return say(fmt::format("{}: {} is not run", reason, command_));
+        const std::string reason = is_proven_ ? why_not_sure(job) : "the hang is not proven";
+        if (!reason.empty()) return say(fmt::format("not running {}: {}", command_, reason));
         execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
         say(fmt::format("cannot run /bin/sh: {}", std::strerror(errno)));
     }

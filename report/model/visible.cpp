@@ -125,6 +125,30 @@ std::string csv_field(std::string_view text) {
     return out += '"';
 }
 
+std::string in_markup(std::string_view text) {
+    std::string out;
+    for (const char c : visible(text, true)) switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += c;
+        }
+    return out;
+}
+
 std::string pair_field(std::string_view key, std::string_view value) {
     const auto encoded = [](std::string_view text, std::string_view apart) {
         std::string result;

@@ -17,6 +17,7 @@ std::string_view fitting(std::string_view text, std::size_t width);
 
 std::string json_string(std::string_view text);  // quoted; broken UTF-8 becomes U+FFFD
 std::string csv_field(std::string_view text);    // quoted where needed
+std::string in_markup(std::string_view text);    // of SVG and HTML: it begins no tag and ends no attribute
 // "key=value" to stand among others of its kind with commas between them: what would part them is %2C or %3D in it.
 std::string pair_field(std::string_view key, std::string_view value);
 

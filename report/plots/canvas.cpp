@@ -9,27 +9,6 @@
 namespace mpiprof::report {
 namespace {
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : visible(text, true)) switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    return out;
-}
-
 // Without zeros at the end, and never "-0".
 std::string number(double value) {
     std::string text = fmt::format("{:.2f}", value);
@@ -79,7 +58,7 @@ Canvas::Canvas(double width, double height, std::string_view title, std::string_
 <desc>{3}</desc>
 <rect width="{0}" height="{1}" fill="#ffffff"/>
 )",
-        number(width), number(height), escaped(title), escaped(description));
+        number(width), number(height), in_markup(title), in_markup(description));
 }
 
 void Canvas::line(Point from, Point to, const Stroke& stroke) {
@@ -98,7 +77,7 @@ void Canvas::mark(Point at, Shape shape, std::string_view color, std::string_vie
     const std::string element = outline(at, shape);
     const std::string_view name = std::string_view(element).substr(1, element.find(' ') - 1);
     body_ += fmt::format("{} fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.8\"><title>{}</title></{}>\n", element,
-                         color, escaped(about), name);
+                         color, in_markup(about), name);
 }
 
 void Canvas::box(Point from, Point to, std::string_view color, std::string_view about) {
@@ -108,19 +87,19 @@ void Canvas::box(Point from, Point to, std::string_view color, std::string_view 
     if (about.empty())
         body_ += "/>\n";
     else
-        body_ += fmt::format("><title>{}</title></rect>\n", escaped(about));
+        body_ += fmt::format("><title>{}</title></rect>\n", in_markup(about));
 }
 
 void Canvas::text(Point at, std::string_view text, Anchor anchor, double size) {
     constexpr std::string_view anchors[] = {"start", "middle", "end"};
     body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", number(at.x),
-                         number(at.y), number(size), anchors[static_cast<std::size_t>(anchor)], escaped(text));
+                         number(at.y), number(size), anchors[static_cast<std::size_t>(anchor)], in_markup(text));
 }
 
 void Canvas::vertical_text(Point at, std::string_view text, double size) {
     body_ += fmt::format(
         "<text transform=\"translate({},{}) rotate(-90)\" font-size=\"{}\" text-anchor=\"middle\">{}</text>\n",
-        number(at.x), number(at.y), number(size), escaped(text));
+        number(at.x), number(at.y), number(size), in_markup(text));
 }
 
 std::string Canvas::svg() const { return head_ + body_ + "</svg>\n"; }

@@ -6,6 +6,7 @@
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/views/cells.h"
+#include "report/views/document.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
@@ -31,17 +32,8 @@ std::string escaped(std::string_view raw) {
     return out;
 }
 
-// Tables with headings of their own are those that somebody published, column by column.
-bool is_published(const Table& table) {
-    return std::any_of(table.columns.begin(), table.columns.end(),
-                       [](const Column& column) { return !column.heading.empty(); });
-}
-
-// There is no edge of a screen here: all that some screen shows is.
 bool is_shown(const Table& table, std::size_t i) {
-    const Column& column = table.columns[i];
-    return !column.only_data && column.draw == Draw::nothing && says_something(table, i) &&
-           (column.drop == 0 || !is_published(table));
+    return table.columns[i].draw == Draw::nothing && is_in_document(table, i);
 }
 
 std::string grid(const Table& table) {
@@ -50,8 +42,7 @@ std::string grid(const Table& table) {
     std::vector<std::vector<std::string>> shown;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         if (!is_shown(table, i)) continue;
-        const Column& column = table.columns[i];
-        head += "|" + escaped(column.heading.empty() ? column.title : column.heading);
+        head += "|" + escaped(heading_of(table.columns[i]));
         rule += "|---";
         shown.push_back(cells_of(table, i, true));
     }
@@ -86,23 +77,6 @@ struct Body {
         return out;
     }
 };
-
-// What a note says of columns goes with them; they are named by their titles.
-std::string text_of(const Note& note, const Table& table) {
-    std::string text;
-    for (const Note::Part& part : note.parts) {
-        std::string subject;
-        bool is_said = true;
-        for (std::size_t i = 0; i < table.columns.size(); ++i) {
-            const Column& column = table.columns[i];
-            if (column.id != part.column || column.id.empty()) continue;
-            is_said = is_shown(table, i);
-            subject = (column.heading.empty() ? column.title : column.heading) + ": ";
-        }
-        if (is_said) text += (text.empty() ? "" : "; ") + subject + part.text;
-    }
-    return text;
-}
 
 }  // namespace
 

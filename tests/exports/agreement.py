@@ -52,6 +52,8 @@ def main():
         for finding in [data["verdict"]] + data["findings"]:
             if finding["rule"] == verdict["rule"] and finding.get("cost_ns") and not finding.get("because"):
                 same("the cost of a finding", finding["cost_ns"], verdict["cost_ns"])
+        texts = [finding["text"] for finding in data["findings"]]
+        same("findings, each said once", len(texts), len(set(texts)))
         same("complete", data["job"]["complete"], line["completeness"]["is_complete"], "profile complete" in screen)
         if "profiles:" in brief: same("complete, in brief", data["job"]["complete"], "profile complete" in brief)
         same("profiles", data["job"]["profiles"], line["completeness"]["profiles"], whole["profiles"])

@@ -100,6 +100,25 @@ void write_hostile_job(const fs::path& directory) {
     }
 }
 
+std::size_t times_in(const std::string& text, std::string_view what) {
+    std::size_t times = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
+    return times;
+}
+
+TEST(hostile_directory, names_are_inert_on_the_page) {
+    const TemporaryDirectory directory;
+    write_hostile_job(directory.path());
+    const Ran ran = run_reporter(directory.path(), {"html", "-o", "-"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(is_safe(ran.out));
+    EXPECT_EQ(times_in(ran.out, "<script"), 1u) << "its own";
+    EXPECT_EQ(times_in(ran.out, "</script"), 1u);
+    EXPECT_GT(times_in(ran.out, "&lt;/script&gt;&lt;script&gt;alert(1)"), 0u);
+    EXPECT_EQ(times_in(ran.out, "\xe2\x80\xae"), 0u) << "no text runs from right to left";
+    EXPECT_GT(times_in(ran.out, "{0}%s%n&quot;&#39;`$(reboot);&amp;|"), 0u);
+}
+
 TEST(hostile_directory, names_and_contents_print_safely_in_every_command) {
     const TemporaryDirectory directory;
     write_hostile_job(directory.path());

@@ -14,7 +14,7 @@ import re
 import sys
 
 # Not report/read, whose files are texts of others, and not report/symbols, which asks another process.
-ROOMS = ("report", "report/analysis", "report/commands", "report/compare", "report/exports", "report/layouts", "report/merge", "report/messages", "report/model", "report/plots", "report/sections",
+ROOMS = ("report", "report/analysis", "report/commands", "report/compare", "report/exports", "report/layouts", "report/merge", "report/messages", "report/model", "report/page", "report/plots", "report/sections",
          "report/statistics", "report/views")
 
 # Functions that look into a text, and comparisons of one with a literal.
@@ -51,6 +51,7 @@ TEXTS = [
     ("report/plots/canvas.cpp", r"\b(text|element)\b", "numbers and elements of a picture, while it is written"),
     ("report/plots/chart.cpp", r"\btext\.substr|string_view\(text\)", "names of curves, cut to a width"),
     ("report/plots/picture.cpp", r"name\.ends_with", "the end of a file's name"),
+    ("report/commands/html.cpp", r"path (==|!=)", "the command line"),
     ("report/commands/merge.cpp", r"output ==", "the command line"),
     ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),

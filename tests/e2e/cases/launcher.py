@@ -164,7 +164,7 @@ def run_says_where_nothing_was_profiled(scene):
     (alone / "mpiprof").write_bytes(mpiprof(scene).read_bytes())
     (alone / "mpiprof").chmod(0o755)
     ran = execute([alone / "mpiprof", "run", "--quiet", "--", "echo", "ran"], cwd=scene.dir, env=scene.environment({}))
-    same((ran.code, ran.out, ran.err), (0, "ran\n", "mpiprof: libmpiprof.so is not beside this program: the command runs without it\n"), "no library")
+    same((ran.code, ran.out, ran.err), (0, "ran\n", "mpiprof: libmpiprof.so was not found next to mpiprof: the command runs unprofiled; install mpiprof as a whole\n"), "no library")
     same(execute([mpiprof(scene), "report", "--version"], cwd=scene.dir, env=scene.environment({})).out.split()[0], "mpiprof-report", "its reporter")
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -58,7 +59,7 @@ def a_job_that_only_waits_is_not_ended(scene):
     with running(scene, 2, [scene.compile("waits.c"), 200], directory):
         ran = look(scene, directory, "2s", "--run", "touch ended")
     same((ran.code, (directory / "ended").exists()), (4, False), ran.out + ran.err)
-    check("that it hangs is not proven: touch ended is not run" in ran.err, ran.err)
+    check("not running touch ended: the hang is not proven" in ran.err, ran.err)
 
 
 @case(ranks=2)
@@ -86,4 +87,4 @@ def nothing_is_run_while_a_rank_is_stopped(scene):
         finally:
             os.kill(stopped, signal.SIGCONT)
     same((ran.code, (directory / "ended").exists()), (5, False), ran.out + ran.err)
-    check("is stopped, perhaps by a debugger: touch ended is not run" in ran.err, ran.err)
+    check(re.search(r"not running touch ended: rank \d+ is stopped, perhaps by a debugger", ran.err), ran.err)

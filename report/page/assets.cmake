@@ -1,0 +1,27 @@
+# report.css and report.js as a source file, with their hashes for the page's Content-Security-Policy.
+
+# A SHA-256 in hexadecimal digits as base64: three bytes make four letters, and of its 32 bytes two are left.
+function(mpiprof_base64_of hex result)
+  set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  set(text "")
+  foreach(at RANGE 0 60 6)
+    string(SUBSTRING ${hex}00 ${at} 6 bytes)
+    foreach(shift 18 12 6 0)
+      math(EXPR letter "(0x${bytes} >> ${shift}) & 63")
+      string(SUBSTRING ${letters} ${letter} 1 letter)
+      string(APPEND text ${letter})
+    endforeach()
+  endforeach()
+  string(SUBSTRING ${text} 0 43 text)
+  set(${result} ${text}= PARENT_SCOPE)
+endfunction()
+
+foreach(asset STYLE=report.css SCRIPT=report.js)
+  string(REPLACE "=" ";" asset ${asset})
+  list(POP_FRONT asset name file)
+  file(READ ${CMAKE_CURRENT_LIST_DIR}/${file} MPIPROF_PAGE_${name})
+  file(SHA256 ${CMAKE_CURRENT_LIST_DIR}/${file} hash)
+  mpiprof_base64_of(${hash} MPIPROF_PAGE_${name}_HASH)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${file})
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/assets.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/page/assets.cpp @ONLY)

@@ -1,0 +1,161 @@
+// Cells are written as the text view writes them; numbers stand beside them once more for sorting.
+#include "report/page/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "report/model/visible.h"
+#include "report/page/drawings.h"
+#include "report/views/cells.h"
+#include "report/views/document.h"
+
+namespace mpiprof::report::page {
+namespace {
+
+constexpr double least_full_bar = 0.1;  // so that a table of small shares has small bars
+
+std::optional<double> number_in(const Value& value) {
+    if (const auto* count = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*count);
+    if (const auto* number = std::get_if<double>(&value)) return *number;
+    return {};
+}
+
+// The least and most of all values of a drawn column.
+struct Scale {
+    double low = std::numeric_limits<double>::infinity(), high = 0, low_above_zero = low;
+
+    Scale(const Table& table, std::size_t column) {
+        for (const auto& row : table.rows) {
+            if (const auto* series = std::get_if<Series>(&row[column]))
+                for (const double value : *series) add(value);
+            else if (const auto number = number_in(row[column]))
+                add(*number);
+        }
+    }
+
+  private:
+    void add(double value) {
+        if (std::isnan(value)) return;
+        low = std::min(low, value);
+        high = std::max(high, value);
+        if (value > 0) low_above_zero = std::min(low_above_zero, value);
+    }
+};
+
+std::string drawing(const Value& value, Draw draw, const Scale& scale) {
+    const auto* series = std::get_if<Series>(&value);
+    switch (draw) {
+        case Draw::bar:
+            return bar(number_in(value).value_or(0) / std::max(scale.high, least_full_bar));
+        case Draw::full_bar:
+            return bar(number_in(value).value_or(0));
+        case Draw::sparkline:
+            if (!series || series->empty()) return "";
+            return sparkline(*series, *std::min_element(series->begin(), series->end()),
+                             *std::max_element(series->begin(), series->end()));
+        case Draw::shared_sparkline:
+            return series ? sparkline(*series, scale.low, scale.high) : "";
+        case Draw::heat:
+            return series ? heat(*series, 0, scale.high, false) : "";
+        case Draw::log_heat:
+            return series ? heat(*series, scale.low_above_zero, scale.high, true) : "";
+        case Draw::nothing:
+            break;
+    }
+    return "";
+}
+
+class Grid {
+  public:
+    Grid(const Table& table, const std::string& id) : table_(table), id_(id) {
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+            if (is_in_document(table, i)) shown_.push_back({i, cells_of(table, i, true), Scale(table, i)});
+    }
+
+    std::string html() const {
+        if (table_.rows.empty()) return "";
+        std::string out = fmt::format("<div class=\"scroll\"><table id=\"{}\"><thead><tr>", id_);
+        for (const Shown& s : shown_)
+            out += fmt::format("<th scope=\"col\"{}>{}</th>", alignment(s),
+                               in_markup(heading_of(table_.columns[s.index])));
+        out += "</tr></thead><tbody>\n";
+        for (std::size_t row = 0; row < table_.rows.size(); ++row) add_row(out, row);
+        return out + "</tbody></table></div>\n";
+    }
+
+  private:
+    struct Shown {
+        std::size_t index;
+        std::vector<std::string> cells;
+        Scale scale;
+    };
+
+    std::string_view alignment(const Shown& s) const {
+        return is_right_aligned(table_.columns[s.index]) ? " class=\"n\"" : "";
+    }
+    void add_row(std::string& out, std::size_t row) const {
+        out += "<tr>";
+        for (const Shown& s : shown_) {
+            const Column& column = table_.columns[s.index];
+            const Value& value = table_.rows[row][s.index];
+            if (column.draw != Draw::nothing) {
+                out += "<td>" + drawing(value, column.draw, s.scale) + "</td>";
+                continue;
+            }
+            const auto number = number_in(value);
+            out += fmt::format("<td{}{}>{}</td>", alignment(s),
+                               number ? fmt::format(" data-v=\"{:.6g}\"", *number)
+                                      : std::string(is_right_aligned(column) ? " data-v=\"\"" : ""),
+                               in_markup(s.cells[row]));
+        }
+        out += "</tr>\n";
+    }
+
+    const Table& table_;
+    const std::string& id_;
+    std::vector<Shown> shown_;
+};
+
+struct Body {
+    const Table& table;
+    const std::string& id;
+
+    std::string operator()(const report::Grid&) const { return Grid(table, id).html(); }
+    std::string operator()(const Headline& headline) const {
+        std::string out;
+        std::uint64_t line = 0;
+        for (const Headline::Item& item : headline.items) {
+            if (item.text.empty()) continue;
+            if (item.line != line) out += (out.empty() ? "" : "</ul>\n") + std::string("<ul class=\"facts\">");
+            line = item.line;
+            out += "<li>" + in_markup(item.text) + "</li>";
+        }
+        return out.empty() ? "" : out + "</ul>\n";
+    }
+    std::string operator()(const StackedBar& of) const { return stacked(of) + "\n"; }
+    std::string operator()(const Remarks& remarks) const {
+        std::string out = "<ul class=\"remarks\">";
+        for (const Remarks::Remark& remark : remarks.remarks)
+            out += fmt::format("<li class=\"{}{}\">{}</li>\n", severity_of(remark.is_serious),
+                               remark.because.empty() ? "" : " explained", in_markup(remark.text));
+        return out + "</ul>\n";
+    }
+};
+
+}  // namespace
+
+std::string html_of(const Table& table, const std::string& id) {
+    std::string out;
+    if (!table.title.empty()) out += "<h3>" + in_markup(table.title) + "</h3>\n";
+    if (!table.is_empty()) out += std::visit(Body{table, id}, table.picture);
+    for (const Note& note : table.notes)
+        if (const std::string text = text_of(note, table); !text.empty())
+            out += "<p class=\"note\">" + in_markup(text) + "</p>\n";
+    return out;
+}
+
+}  // namespace mpiprof::report::page

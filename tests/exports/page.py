@@ -1,0 +1,103 @@
+"""The page of `mpiprof-report html`, as a browser takes it: well formed, its style and script are those that its policy lets
+in, it names nothing outside itself; and its numbers are those of the tables. Names as an enemy gives them: hostile_test.cpp.
+
+  page.py REPORT WRITE_STORIES
+"""
+
+import base64
+import csv
+import hashlib
+import html.parser
+import io
+import re
+import sys
+
+import workbench
+
+MOST_BYTES, MOST_ELEMENTS = 250_000, 20_000
+EMPTY = {"meta", "rect", "path", "polyline", "polygon", "circle", "line", "input"}
+
+
+class Reader(html.parser.HTMLParser):
+    """Elements, texts and what is wrong with their nesting."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.elements, self.raw, self.ids, self.links = [], [], 0, {"style": [], "script": []}, [], []
+        self.policy, self.rows, self.text = None, {}, []
+        self.table = None
+        self.feed(text)
+        if self.open: self.wrong.append("not closed: %s" % self.open)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements += 1
+        values = dict(attributes)
+        if tag not in EMPTY: self.open.append(tag)
+        if tag == "meta" and values.get("http-equiv") == "Content-Security-Policy": self.policy = values["content"]
+        if "id" in values: self.ids.append(values["id"])
+        for name, value in attributes:
+            if name in ("src", "srcset", "data", "action", "style") or name.startswith("on"): self.wrong.append("<%s %s>" % (tag, name))
+            if name == "href": self.links.append(value)
+        if tag == "table": self.table = values["id"]
+        if tag == "td" and self.table: self.rows[self.table][-1].append([values.get("data-v"), ""])
+        if tag == "tr" and self.table: self.rows.setdefault(self.table, []).append([])
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in EMPTY: self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag in EMPTY: return
+        if not self.open or self.open[-1] != tag: self.wrong.append("</%s> within %s" % (tag, self.open))
+        else: self.open.pop()
+        if tag == "table": self.table = None
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in self.raw: self.raw[self.open[-1]].append(data)
+        else: self.text.append(data)
+        if self.open and self.open[-1] == "td" and self.table: self.rows[self.table][-1][-1][1] += data
+
+
+def hash_of(parts):
+    return "'sha256-%s'" % base64.b64encode(hashlib.sha256("".join(parts).encode()).digest()).decode()
+
+
+def wrong_with(text, page, is_for_mail):
+    yield from page.wrong
+    if not page.policy or "default-src 'none'" not in page.policy: yield "it has no policy"
+    elif hash_of(page.raw["style"]) not in page.policy: yield "its policy does not let its style in"
+    elif is_for_mail != (not page.raw["script"]): yield "a script, or none"
+    elif page.raw["script"] and hash_of(page.raw["script"]) not in page.policy: yield "its policy does not let its script in"
+    for twice in {one for one in page.ids if page.ids.count(one) > 1}: yield "two elements are #%s" % twice
+    for link in page.links:
+        if not link.startswith("#") or link[1:] not in page.ids: yield "a link to %s" % link
+    outside = re.sub(r'xmlns="http://www\.w3\.org/2000/svg"', "", text)
+    if re.search(r"https?://|url\(|@import", outside): yield "it names an address"
+    if page.elements > MOST_ELEMENTS or len(text) > MOST_BYTES: yield "%d elements, %d bytes" % (page.elements, len(text))
+
+
+def main():
+    report, write_stories = sys.argv[1:]
+    jobs = workbench.Jobs(write_stories)
+    wrong, pages, compared = [], 0, 0
+    for job in jobs:
+        for words in ([], ["--mail"]):
+            text = workbench.reported(report, "html", *words, "-o", "-", jobs.directory(job))
+            page = Reader(text)
+            pages += 1
+            wrong += ["%s: %s" % (job, what) for what in wrong_with(text, page, bool(words))]
+        # The rows of calls, as csv has them: calls and time of each.
+        data = workbench.reported(report, "calls", "--format", "csv", jobs.directory(job))
+        if data.startswith("# "): data = data.split("\n\n")[0].split("\n", 1)[1]
+        table = next((page.rows[one] for one in page.rows if one.startswith("calls-")), [])
+        for cells, row in zip([cells for cells in table if cells], csv.DictReader(io.StringIO(data))):
+            compared += 1
+            wanted = ["%.6g" % float(row[name]) for name in ("calls", "time_ns") if row.get(name)]
+            if not set(wanted) <= {value for value, _ in cells}: wrong.append("%s: a row of calls: %s is not %s" % (job, cells, row))
+    for line in wrong: print(line)
+    print("%d pages, %d rows of calls compared, %d wrong" % (pages, compared, len(wrong)))
+    sys.exit(1 if wrong or compared < 20 else 0)
+
+
+if __name__ == "__main__":
+    main()
