@@ -15,6 +15,8 @@ const T& once(std::optional<T>& value, Work work) {
 
 }  // namespace
 
+Analysed::~Analysed() = default;
+
 const Figures& Analysed::figures() const {
     return once(figures_, [&] { return figures_of(job); });
 }

@@ -35,6 +35,7 @@ class Analysed {
   public:
     // The job has to outlive it. Implicit: where a job is asked one question, nothing has to be kept.
     Analysed(const Job& of) : job(of) {}
+    ~Analysed();  // compiled once
     Analysed(const Analysed&) = delete;
     Analysed& operator=(const Analysed&) = delete;
 
