@@ -16,12 +16,6 @@ namespace {
 
 constexpr int bar_width = 110, line_width = 160, height = 12;
 
-std::size_t shade_of(double value, double low, double high, bool by_ratio) {
-    const auto scaled = [&](double v) { return by_ratio ? std::log(v) : v; };
-    const double part = high > low ? (scaled(value) - scaled(low)) / (scaled(high) - scaled(low)) : 1;
-    return 1 + static_cast<std::size_t>(std::clamp(part * 4, 0.0, 3.0));
-}
-
 // Of more values than there are pixels the smallest and the largest of each pixel, so that no peak is lost.
 Series thinned(const Series& values) {
     if (values.size() <= 2 * line_width) return values;
@@ -45,24 +39,24 @@ std::string bar(double share) {
         bar_width, height, std::clamp(share, 0.0, 1.0) * bar_width);
 }
 
-std::string sparkline(const Series& all, double low, double high) {
+std::string sparkline(const Series& all, Range range) {
     const Series values = thinned(all);
     std::string points;
     const double step = line_width / std::max(1.0, static_cast<double>(values.size()) - 1);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const double part = high > low ? (values[i] - low) / (high - low) : 0.5;
+        const double part = std::clamp(height_of(values[i], range), 0.0, 1.0);
         points += fmt::format("{:.1f},{:.1f} ", static_cast<double>(i) * step, 1 + (1 - part) * (height - 2));
     }
     return fmt::format(R"(<svg width="{}" height="{}" aria-hidden="true"><polyline class="trace" points="{}"/></svg>)",
                        line_width, height, points);
 }
 
-std::string heat(const Series& values, double low, double high, bool by_ratio) {
-    std::array<std::string, 5> paths;  // the first of what is not known
+std::string heat(const Series& values, const Shades& shades) {
+    std::array<std::string, most_shade + 1> paths;  // the first of what is not known
     for (std::size_t begin = 0, end; begin < values.size(); begin = end) {
         const auto shade = [&](std::size_t i) {
             if (std::isnan(values[i])) return std::size_t{0};
-            return values[i] > 0 ? shade_of(values[i], low, high, by_ratio) : paths.size();
+            return values[i] > 0 ? shade_of(values[i], shades) : paths.size();
         };
         end = begin + 1;
         while (end < values.size() && shade(end) == shade(begin)) ++end;

@@ -3,20 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 
 #include "report/model/visible.h"
 #include "report/page/drawings.h"
 #include "report/views/cells.h"
 #include "report/views/document.h"
+#include "report/views/drawn.h"
 
 namespace mpiprof::report::page {
 namespace {
-
-constexpr double least_full_bar = 0.1;  // so that a table of small shares has small bars
 
 std::optional<double> number_in(const Value& value) {
     if (const auto* count = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*count);
@@ -24,45 +20,18 @@ std::optional<double> number_in(const Value& value) {
     return {};
 }
 
-// The least and most of all values of a drawn column.
-struct Scale {
-    double low = std::numeric_limits<double>::infinity(), high = 0, low_above_zero = low;
-
-    Scale(const Table& table, std::size_t column) {
-        for (const auto& row : table.rows) {
-            if (const auto* series = std::get_if<Series>(&row[column]))
-                for (const double value : *series) add(value);
-            else if (const auto number = number_in(row[column]))
-                add(*number);
-        }
-    }
-
-  private:
-    void add(double value) {
-        if (std::isnan(value)) return;
-        low = std::min(low, value);
-        high = std::max(high, value);
-        if (value > 0) low_above_zero = std::min(low_above_zero, value);
-    }
-};
-
-std::string drawing(const Value& value, Draw draw, const Scale& scale) {
+std::string drawing(const Table& table, std::size_t column, const Value& value) {
     const auto* series = std::get_if<Series>(&value);
-    switch (draw) {
+    switch (table.columns[column].draw) {
         case Draw::bar:
-            return bar(number_in(value).value_or(0) / std::max(scale.high, least_full_bar));
         case Draw::full_bar:
-            return bar(number_in(value).value_or(0));
+            return bar(number_in(value).value_or(0) / full_bar_of(table, column));
         case Draw::sparkline:
-            if (!series || series->empty()) return "";
-            return sparkline(*series, *std::min_element(series->begin(), series->end()),
-                             *std::max_element(series->begin(), series->end()));
         case Draw::shared_sparkline:
-            return series ? sparkline(*series, scale.low, scale.high) : "";
+            return series ? sparkline(*series, range_for(table, column, *series)) : "";
         case Draw::heat:
-            return series ? heat(*series, 0, scale.high, false) : "";
         case Draw::log_heat:
-            return series ? heat(*series, scale.low_above_zero, scale.high, true) : "";
+            return series ? heat(*series, shades_for(table, column)) : "";
         case Draw::nothing:
             break;
     }
@@ -73,7 +42,7 @@ class Grid {
   public:
     Grid(const Table& table, const std::string& id) : table_(table), id_(id) {
         for (std::size_t i = 0; i < table.columns.size(); ++i)
-            if (is_in_document(table, i)) shown_.push_back({i, cells_of(table, i, true), Scale(table, i)});
+            if (is_in_document(table, i)) shown_.push_back({i, cells_of(table, i, true)});
     }
 
     std::string html() const {
@@ -91,7 +60,6 @@ class Grid {
     struct Shown {
         std::size_t index;
         std::vector<std::string> cells;
-        Scale scale;
     };
 
     std::string_view alignment(const Shown& s) const {
@@ -103,7 +71,7 @@ class Grid {
             const Column& column = table_.columns[s.index];
             const Value& value = table_.rows[row][s.index];
             if (column.draw != Draw::nothing) {
-                out += "<td>" + drawing(value, column.draw, s.scale) + "</td>";
+                out += "<td>" + drawing(table_, s.index, value) + "</td>";
                 continue;
             }
             const auto number = number_in(value);
@@ -140,8 +108,9 @@ struct Body {
     std::string operator()(const Remarks& remarks) const {
         std::string out = "<ul class=\"remarks\">";
         for (const Remarks::Remark& remark : remarks.remarks)
-            out += fmt::format("<li class=\"{}{}\">{}</li>\n", severity_of(remark.is_serious),
-                               remark.because.empty() ? "" : " explained", in_markup(remark.text));
+            out +=
+                fmt::format("<li class=\"{}{}\">{} [{}]</li>\n", severity_of(remark.is_serious),
+                            remark.because.empty() ? "" : " explained", in_markup(remark.text), in_markup(remark.rule));
         return out + "</ul>\n";
     }
 };
@@ -153,7 +122,7 @@ std::string html_of(const Table& table, const std::string& id) {
     if (!table.title.empty()) out += "<h3>" + in_markup(table.title) + "</h3>\n";
     if (!table.is_empty()) out += std::visit(Body{table, id}, table.picture);
     for (const Note& note : table.notes)
-        if (const std::string text = text_of(note, table); !text.empty())
+        if (const std::string text = text_of(note, table, is_in_document); !text.empty())
             out += "<p class=\"note\">" + in_markup(text) + "</p>\n";
     return out;
 }

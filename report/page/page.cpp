@@ -10,9 +10,6 @@
 namespace mpiprof::report::page {
 namespace {
 
-// A picture without the declaration of a file of its own.
-std::string figure(const std::string& svg) { return "<figure>" + svg + "</figure>\n"; }
-
 std::string section(const Block& block) {
     std::string body;
     for (std::size_t i = 0; i < block.tables.size(); ++i) {
@@ -20,7 +17,7 @@ std::string section(const Block& block) {
         if (table.only_data || (table.is_empty() && table.notes.empty())) continue;
         body += html_of(table, table.id.empty() ? fmt::format("{}-{}", block.id, i) : block.id + "-" + table.id);
     }
-    for (const std::string& svg : block.pictures) body += figure(svg);
+    for (const std::string& svg : block.pictures) body += "<figure>" + svg + "</figure>\n";
     std::string out =
         fmt::format("<section id=\"{0}\" class=\"{0}\">\n<h2>{1}</h2>\n", block.id, in_markup(block.title));
     if (!block.caption.empty()) out += "<p class=\"caption\">" + in_markup(block.caption) + "</p>\n";

@@ -19,7 +19,7 @@ bool is_in_document(const Table& table, std::size_t i) {
 
 const std::string& heading_of(const Column& column) { return column.heading.empty() ? column.title : column.heading; }
 
-std::string text_of(const Note& note, const Table& table) {
+std::string text_of(const Note& note, const Table& table, bool (*is_there)(const Table&, std::size_t)) {
     std::string text;
     for (const Note::Part& part : note.parts) {
         std::string subject;
@@ -27,7 +27,7 @@ std::string text_of(const Note& note, const Table& table) {
         for (std::size_t i = 0; i < table.columns.size(); ++i) {
             const Column& column = table.columns[i];
             if (column.id != part.column || column.id.empty()) continue;
-            is_said = is_in_document(table, i);
+            is_said = is_there(table, i);
             subject = heading_of(column) + ": ";
         }
         if (is_said) text += (text.empty() ? "" : "; ") + subject + part.text;

@@ -16,6 +16,6 @@ bool is_in_document(const Table& table, std::size_t column);
 const std::string& heading_of(const Column& column);
 
 // Without what it says of columns that are not there; the others are named by their headings.
-std::string text_of(const Note& note, const Table& table);
+std::string text_of(const Note& note, const Table& table, bool (*is_there)(const Table& table, std::size_t column));
 
 }  // namespace mpiprof::report

@@ -90,7 +90,7 @@ std::string show_markdown(const Answer& answer, const Screen&) {
         out += body;
         bool is_after_something = !body.empty();
         for (const Note& note : table.notes) {
-            const std::string text = text_of(note, table);
+            const std::string text = text_of(note, table, is_shown);
             if (text.empty()) continue;
             out += (is_after_something ? "\n" : "") + escaped(text) + "\n";
             is_after_something = true;

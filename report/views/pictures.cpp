@@ -20,7 +20,6 @@ constexpr std::string_view glyph_of_unknown = "-";
 constexpr std::array<std::string_view, 13> segments{"░", "▤", "█", "▓", "▒", "▞", "▪", "▚", "▐", "▧", "·", ":", "▫"};
 constexpr std::array<std::string_view, 13> ascii_segments{".", "'", "#", "=", "+", "o", "-",
                                                           "%", "?", "*", "_", ":", "~"};
-constexpr double least_span = 0.05;
 
 std::string repeat(std::string_view glyph, std::size_t times) {
     std::string out;
@@ -41,16 +40,6 @@ std::vector<double> grouped(std::span<const double> values, std::size_t groups, 
     return result;
 }
 
-// 0 for nothing, else 1 to 4.
-std::size_t shade_of(double value, const Shades& shades) {
-    if (!(value > 0)) return 0;
-    const double low = shades.by_ratio ? std::log(shades.low) : shades.low;
-    const double high = shades.by_ratio ? std::log(shades.high) : shades.high;
-    const double here = shades.by_ratio ? std::log(value) : value;
-    const double height = high > low ? (here - low) / (high - low) : 1;
-    return 1 + static_cast<std::size_t>(std::clamp(height * 4, 0.0, 3.0));
-}
-
 }  // namespace
 
 std::string bar(double share, std::size_t width, bool utf8) {
@@ -62,20 +51,12 @@ std::string bar(double share, std::size_t width, bool utf8) {
     return out;
 }
 
-Range range_of(std::span<const double> values) {
-    if (values.empty()) return {0, 0};
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    return {*low, *high};
-}
-
 std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8) {
-    const double span = std::max(range.high - range.low, least_span * range.high);
     const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     const auto less_unusual = [&](double a, double b) { return std::abs(a - mean) < std::abs(b - mean); };
     std::string out;
     for (const double value : grouped(values, std::max<std::size_t>(width, 1), less_unusual)) {
-        const double height = span > 0 ? (value - range.low) / span : 0;
-        const auto step = static_cast<std::size_t>(std::clamp(std::lround(height * 7), 0L, 7L));
+        const auto step = static_cast<std::size_t>(std::clamp(std::lround(height_of(value, range) * 7), 0L, 7L));
         out += utf8 ? heights[step] : ascii_heights[step];
     }
     return out;

@@ -8,27 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "report/views/drawn.h"
+
 namespace mpiprof::report {
 
 // A bar of `share` (0..1) of `width` columns; shorter than width where it ends.
 std::string bar(double share, std::size_t width, bool utf8);
 
-// One character per value; more values than `width` are put together in groups, each shown by its most unusual
-// value. Heights span the range, but never less than 5 % of its top, so that noise stays low.
-struct Range {
-    double low;
-    double high;
-};
-Range range_of(std::span<const double> values);
+// One character per value; more values than `width` are put together in groups, each shown by its most unusual value.
 std::string sparkline(std::span<const double> values, Range range, std::size_t width, bool utf8);
 
-// One shade per value: nothing for 0, and four steps from `low` to `high`, in equal differences or (`by_ratio`) in
-// equal ratios. More values than `width` are put together in groups, each shown by its largest.
-struct Shades {
-    double low;
-    double high;
-    bool by_ratio;
-};
+// One shade per value. More values than `width` are put together in groups, each shown by its largest.
 std::string heat(std::span<const double> values, Shades shades, std::size_t width, bool utf8);
 
 // How many of `width` columns each share gets: they add up to width, and no share of 1 % or more gets none.

@@ -21,7 +21,6 @@ constexpr std::size_t gap = 2;
 constexpr std::size_t least_bar = 5, most_bar = 24;
 constexpr std::size_t least_line = 8, most_line = 48;
 constexpr std::size_t least_name = 8;
-constexpr double least_full_bar = 0.1;  // so that a table of small shares has small bars
 
 std::string blanks(std::size_t n) { return std::string(n, ' '); }
 
@@ -183,41 +182,13 @@ class GridPrinter {
     void add_drawing(std::string& line, const Value& value, const Shown& shown) const {
         std::string drawing;
         if (const auto* series = std::get_if<Series>(&value))
-            drawing = is_heat(shown) ? heat(*series, shades_for(shown), shown.width, screen_.has_utf8)
-                                     : sparkline(*series, range_for(*series, shown), shown.width, screen_.has_utf8);
+            drawing = is_heat(shown)
+                          ? heat(*series, shades_for(table_, shown.index), shown.width, screen_.has_utf8)
+                          : sparkline(*series, range_for(table_, shown.index, *series), shown.width, screen_.has_utf8);
         else if (const auto* share = std::get_if<double>(&value))
-            drawing = bar(column(shown).draw == Draw::full_bar ? *share : relative(*share, shown), shown.width,
-                          screen_.has_utf8);
+            drawing = bar(*share / full_bar_of(table_, shown.index), shown.width, screen_.has_utf8);
         const std::size_t width = display_width(drawing);
         line += paint(drawing, Ink::bar, screen_.has_color) + blanks(shown.width - std::min(width, shown.width) + gap);
-    }
-
-    // All values of the column.
-    Series values_of(const Shown& shown) const {
-        Series all;
-        for (const auto& row : table_.rows)
-            if (const auto* series = std::get_if<Series>(&row[shown.index]))
-                all.insert(all.end(), series->begin(), series->end());
-        return all;
-    }
-
-    Range range_for(const Series& series, const Shown& shown) const {
-        return range_of(column(shown).draw == Draw::sparkline ? series : values_of(shown));
-    }
-
-    Shades shades_for(const Shown& shown) const {
-        Series values = values_of(shown);
-        std::erase_if(values, [](double value) { return !(value > 0); });
-        const Range range = range_of(values);
-        const bool by_ratio = column(shown).draw == Draw::log_heat;
-        return {by_ratio ? range.low : 0, range.high, by_ratio};
-    }
-
-    double relative(double share, const Shown& shown) const {
-        double largest = least_full_bar;
-        for (const auto& row : table_.rows)
-            if (const auto* value = std::get_if<double>(&row[shown.index])) largest = std::max(largest, *value);
-        return share / largest;
     }
 
     const Table& table_;

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import html.parser
 import io
+import json
 import re
 import sys
 
@@ -86,6 +87,11 @@ def main():
             page = Reader(text)
             pages += 1
             wrong += ["%s: %s" % (job, what) for what in wrong_with(text, page, bool(words))]
+        # Each finding with its tag, as the summary has it.
+        shown = re.sub(r"\s+", " ", "".join(page.text))
+        for finding in json.loads(workbench.reported(report, "summary", "--format", "json", jobs.directory(job)))["findings"]:
+            said = "%s [%s]" % (re.sub(r"\s+", " ", finding["text"]), finding["rule"])
+            if said not in shown: wrong.append("%s: not on the page: %s" % (job, said))
         # The rows of calls, as csv has them: calls and time of each.
         data = workbench.reported(report, "calls", "--format", "csv", jobs.directory(job))
         if data.startswith("# "): data = data.split("\n\n")[0].split("\n", 1)[1]
