@@ -57,11 +57,10 @@ struct Words {
 };
 
 // What sigaction() wrote of that code stays on the stack as well. Behind the word by which a handler returns lie the
-// registers that the kernel saved, among them a code segment of a program.
+// registers that the kernel saved; whatever the kernel, the code segment of a program has privilege level 3.
 bool is_frame_of_handler(const Word* at, std::size_t count) {
     constexpr std::size_t segments = 24;  // rt_sigframe: 8 bytes, 40 of the ucontext, 18 registers
-    const auto code = count > segments ? static_cast<std::uint64_t>(at[segments]) & 0xffff : 0;
-    return count <= segments || code == 0x33 || code == 0xe033;  // the second below Xen
+    return count <= segments || (at[segments] & 3) == 3;
 }
 
 // The loader, malloc, or libgcc while it registers code. A handler's frame returns to code that asks the kernel to go
