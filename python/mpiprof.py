@@ -2,7 +2,7 @@
 DataFrames where pandas is there, else lists of dicts with the same keys.
 
     import mpiprof
-    job = mpiprof.load("job/")            # a directory, a profile, or what `mpiprof-report merge` made of them
+    job = mpiprof.load("job/")            # a directory, a profile, or what `mpiprof-report merge` or `html` made of them
     job.calls.groupby("call").time_ns.sum()
     job.ranks, job.sites, job.peers, job.time
 
@@ -11,6 +11,7 @@ None. It reads the files itself; `calls` has the figures of `mpiprof-report expo
 mpitrace's text, call sites to lines, waiting, verdicts. For those ask mpiprof-report.
 """
 
+import base64
 import collections
 import os
 import struct
@@ -267,8 +268,8 @@ class Profile:
 class MergedFile:
     """What `mpiprof-report merge` writes: the profiles of a launch in one file."""
 
-    def __init__(self, path):
-        with open(path, "rb") as file: self.data = file.read()
+    def __init__(self, data):
+        self.data = data
         if len(self.data) < MERGED_HEADER.size: raise ProfileError("is cut off")
         self.header = header = MERGED_HEADER.at(self.data)
         if header.byte_order != LAYOUT_NUMBERS["byte_order_mark"] or header.format_major != LAYOUT_NUMBERS["merged_format_major"]:
@@ -305,14 +306,23 @@ class MergedFile:
                 yield image, self.texts[file.path.offset:file.path.offset + file.path.length].decode("utf-8", "replace")
 
 
+def launch_in_page(page):
+    """The merged file that a page of `mpiprof-report html` carries."""
+    begin = page.find(b'<script type="application/x-mpiprof-launch">')
+    if begin < 0: raise ProfileError("is a page without data: mpiprof-report html --data full makes one with them")
+    return base64.b64decode(page[page.index(b">", begin) + 1:page.index(b"</script>", begin)])
+
+
 def images_in(path):
-    with open(path, "rb") as file: beginning = file.read(24)
-    if beginning.startswith(b"mpiprof launch, format "):
-        yield from MergedFile(path).images()
-    elif beginning.startswith(b"Data for MPI rank"):
+    with open(path, "rb") as file: data = file.read()
+    if data.startswith(b"mpiprof launch, format "):
+        yield from MergedFile(data).images()
+    elif data.startswith(b"<!DOCTYPE html>"):
+        yield from MergedFile(launch_in_page(data)).images()
+    elif data.startswith(b"Data for MPI rank"):
         raise ProfileError("is mpitrace's text, which mpiprof-report reads")
     else:
-        with open(path, "rb") as file: yield file.read(), path
+        yield data, path
 
 
 def files_in(path):

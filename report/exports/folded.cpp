@@ -8,13 +8,12 @@
 
 #include "report/analysis/analysed.h"
 #include "report/exports/export.h"
+#include "report/model/joined.h"
 #include "report/model/visible.h"
-#include "report/symbols/symbols.h"
+#include "report/symbols/stacks.h"
 
 namespace mpiprof::report {
 namespace {
-
-constexpr std::string_view not_told_apart = "(other call sites)";
 
 // Semicolons part frames.
 std::string frame_text(std::string_view text) {
@@ -23,34 +22,10 @@ std::string frame_text(std::string_view text) {
     return frame;
 }
 
-std::string line_text(const SourceLine& line) {
-    if (line.file.empty()) return line.function;
-    const std::string at = fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
-    return line.function.empty() ? at : fmt::format("{} ({})", line.function, at);
-}
-
-// Outermost first; an inlined function has a frame as any other.
-void add_frames(std::string& stack, const Symbol& symbol, const Module& module, std::uint64_t offset) {
-    bool is_known = false;
-    for (auto line = symbol.lines.rbegin(); line != symbol.lines.rend(); ++line) {
-        const std::string text = line_text(*line);
-        if (text.empty()) continue;
-        stack += frame_text(text) + ';';
-        is_known = true;
-    }
-    if (is_known) return;
-    const std::string text = place_text(symbol, module, offset);
-    stack += frame_text(text.empty() ? "(unknown)" : text) + ';';
-}
-
-std::string stack_of(const CallSite& site, const CallSites& sites, const Job& job, Symbols& symbols) {
-    std::string stack;
-    for (auto frame = site.frames.rbegin(); frame != site.frames.rend(); ++frame) {
-        const Module& module = sites.modules[frame->module];
-        add_frames(stack, symbols.at(module, frame->offset), module, frame->offset);
-    }
-    if (site.frames.empty()) stack = fmt::format("{};", not_told_apart);
-    return stack + frame_text(job.calls[site.call].name);
+std::string line_of(const std::vector<std::string>& stack) {
+    std::vector<std::string> frames;
+    for (const std::string& frame : stack) frames.push_back(frame_text(frame));
+    return joined(frames, ";");
 }
 
 }  // namespace
@@ -59,7 +34,7 @@ std::vector<std::string> export_folded(const Analysed& all, const ProfileSource&
     const Job& job = all.job;
     Symbols symbols;
     std::map<std::string, std::uint64_t> ns_of;  // two offsets may be the same line
-    for (const CallSite& site : job.sites.sites) ns_of[stack_of(site, job.sites, job, symbols)] += site.time_ns;
+    for (const CallSite& site : job.sites.sites) ns_of[line_of(stack_of(site, job, symbols))] += site.time_ns;
     fmt::memory_buffer out;
     std::size_t short_ones = 0;
     for (const auto& [stack, ns] : ns_of) {

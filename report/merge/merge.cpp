@@ -23,6 +23,8 @@ Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const Ra
     auto profile = read_profile(bytes->bytes, file.path, detail);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
         look_for_life(*profile, RankFileReader::signs_of(file, *profile));
+    if (profile && file.merged && file.merged->names())
+        for (Module& module : profile->modules) module.names = file.merged->names();
     // Between listing and reading a file may have become another launch's; not in a merged one, whose profiles may be
     // of launches that were joined.
     const auto is_as_listed = [&] {

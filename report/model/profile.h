@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@
 #include "report/model/words.h"
 
 namespace mpiprof::report {
+
+class GivenNames;
 
 // A function of MPI or NCCL, from the file's own dictionary.
 struct Call {
@@ -203,6 +206,8 @@ struct Module {
     // What tells whether a file of this name that has no build-id may be the one that ran.
     std::uint64_t run_began_ns = 0;  // the first process of the run, on the wall clock; 0 = not known
     bool ran_here = false;           // on this machine
+    // Set: what its places are called stands there, and nowhere else: no file is opened for it.
+    std::shared_ptr<const GivenNames> names{};
 
     // What another process of the run says of the same.
     void take_run(const Module& other) {

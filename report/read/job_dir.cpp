@@ -19,6 +19,7 @@
 #include "report/read/file.h"
 #include "report/read/joined_launches.h"
 #include "report/read/mpitrace_text.h"
+#include "report/read/page_data.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
 
@@ -149,7 +150,7 @@ Result<std::vector<Looked>> look_into_merged(const std::string& path) {
 Result<std::vector<Looked>> look_at(FileReader& reader, const std::string& path) {
     auto file = reader.read(path, head_bytes);
     // One that is too large for a profile may be many.
-    if (!file || looks_merged(file->bytes)) {
+    if (!file || looks_merged(file->bytes) || looks_like_page(file->bytes)) {
         if (auto merged = look_into_merged(path); merged || file) return merged;
         return tl::make_unexpected(file.error());
     }

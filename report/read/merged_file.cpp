@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "report/read/deflate.h"
+#include "report/read/page_data.h"
 
 namespace mpiprof::report {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 using namespace merged;
 
 constexpr std::uint64_t most_index = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_page = std::uint64_t{64} << 20;
 constexpr std::uint64_t most_block = FileReader::largest_file;
 
 // Records of the index, which has been measured before.
@@ -49,15 +51,35 @@ Result<std::shared_ptr<const MergedFile>> MergedFile::open(const std::string& pa
     std::shared_ptr<MergedFile> file(new MergedFile(path, fd));
     struct stat info {};
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return problem(path, "is no regular file");
-    if (const auto ok = file->read_header(static_cast<std::uint64_t>(info.st_size)); !ok)
-        return tl::make_unexpected(ok.error());
+    const auto size = file->read_page(static_cast<std::uint64_t>(info.st_size));
+    if (!size) return tl::make_unexpected(size.error());
+    if (const auto ok = file->read_header(*size); !ok) return tl::make_unexpected(ok.error());
     if (const auto ok = file->read_index(); !ok) return tl::make_unexpected(ok.error());
     return file;
 }
 
 MergedFile::~MergedFile() { close(fd_); }
 
+Result<std::uint64_t> MergedFile::read_page(std::uint64_t file_size) {
+    Bytes beginning(std::min<std::uint64_t>(file_size, page_head_bytes));
+    if (!read_at(0, beginning) || !looks_like_page(beginning)) return file_size;
+    if (file_size > most_page)
+        return problem(path_, fmt::format("is a page of {} bytes", file_size), "name the job's directory");
+    Bytes page(file_size);
+    if (!read_at(0, page)) return problem(path_, "cannot be read");
+    auto data = data_in_page(page, path_);
+    if (!data) return tl::make_unexpected(data.error());
+    in_page_ = std::move(data->launch);
+    names_ = std::move(data->names);
+    return in_page_.size();
+}
+
 bool MergedFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+    if (!in_page_.empty()) {
+        if (!lies_within(offset, bytes.size(), in_page_.size())) return false;
+        std::copy_n(in_page_.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), bytes.begin());
+        return true;
+    }
     while (!bytes.empty()) {
         const ssize_t n = pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
         if (n < 0 && errno == EINTR) continue;

@@ -1,5 +1,6 @@
 // Reads a merged file: a launch's profiles in one file (`mpiprof-report merge`). It is opened once, its index checked
-// as a whole; blocks are inflated as their files are asked for. Any thread may ask. For job_dir and rank_files.
+// as a whole; blocks are inflated as their files are asked for. Any thread may ask. A page of `mpiprof-report html` may
+// hold one. For job_dir and rank_files.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "report/model/given_names.h"
 #include "report/model/result.h"
 #include "report/model/words.h"
 #include "report/read/bytes.h"
@@ -35,6 +37,8 @@ class MergedFile {
     std::span<const merged::File> files() const { return files_; }  // sorted by rank
     std::span<const merged::Line> lines() const { return lines_; }
     std::string text(const merged::Text& text) const;
+    // Of a page: what places are called, as it says. Null: a file of its own, whose programs are looked into.
+    const std::shared_ptr<const GivenNames>& names() const { return names_; }
 
     using Bytes = std::vector<std::byte>;
     struct Image {
@@ -48,6 +52,7 @@ class MergedFile {
     Result<std::monostate> read_header(std::uint64_t file_size);
     Result<std::monostate> read_index();
     bool is_index_sound() const;
+    Result<std::uint64_t> read_page(std::uint64_t file_size);  // how large what it holds is
     bool read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
     tl::unexpected<Problem> damaged(std::string_view what) const;
     std::shared_ptr<const Bytes> inflated(std::uint32_t block) const;
@@ -61,6 +66,8 @@ class MergedFile {
 
     std::string path_;
     int fd_;
+    std::shared_ptr<const GivenNames> names_;
+    Bytes in_page_;  // in place of what `fd_` reads
     merged::Header header_{};
     std::vector<merged::Block> blocks_;
     std::vector<merged::File> files_;

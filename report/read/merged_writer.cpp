@@ -106,33 +106,64 @@ MadeBlock make_block(RankFileReader& reader, const std::vector<RankFile>& files,
     return block;
 }
 
+// Where the bytes go, one after the other; the header, whose room is taken first, last.
+class Target {
+  public:
+    virtual ~Target() = default;
+    virtual void write(ByteSpan bytes) = 0;
+    virtual void write_header(ByteSpan bytes) = 0;
+    virtual bool takes_more() const { return true; }
+    virtual Result<std::monostate> place() = 0;
+    std::uint64_t at() const { return at_; }
+
+  protected:
+    std::uint64_t at_ = 0;
+};
+
+class Memory : public Target {
+  public:
+    explicit Memory(std::uint64_t most) : most_(most) {}
+
+    void write(ByteSpan bytes) override {
+        at_ += bytes.size();
+        if (takes_more()) bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    void write_header(ByteSpan bytes) override { std::copy(bytes.begin(), bytes.end(), bytes_.begin()); }
+    bool takes_more() const override { return at_ <= most_; }
+    Result<std::monostate> place() override { return std::monostate{}; }
+
+    Bytes take() { return takes_more() ? std::move(bytes_) : Bytes{}; }
+
+  private:
+    std::uint64_t most_;
+    Bytes bytes_;
+};
+
 // A file beside the one that is wanted, which takes its place when it is whole.
-class NewFile {
+class NewFile : public Target {
   public:
     explicit NewFile(const std::string& path) : path_(path), partial_(path + ".partial") {
         file_ = std::fopen(partial_.c_str(), "wb");
         is_good_ = file_ != nullptr;
         if (!is_good_) error_ = errno;
     }
-    ~NewFile() {
+    ~NewFile() override {
         if (file_) std::fclose(file_);
         if (!is_placed_ && is_opened()) std::remove(partial_.c_str());
     }
     NewFile(const NewFile&) = delete;
     NewFile& operator=(const NewFile&) = delete;
 
-    void write(ByteSpan bytes) {
+    void write(ByteSpan bytes) override {
         if (is_good_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
         at_ += bytes.size();
     }
-    void write_header(ByteSpan bytes) {
+    void write_header(ByteSpan bytes) override {
         if (is_good_ &&
             (std::fseek(file_, 0, SEEK_SET) != 0 || std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()))
             fail();
     }
-    std::uint64_t at() const { return at_; }
-
-    Result<std::monostate> place() {
+    Result<std::monostate> place() override {
         if (is_good_ && std::fflush(file_) != 0) fail();
         if (is_good_ && std::rename(partial_.c_str(), path_.c_str()) != 0) fail();
         if (!is_good_) return problem(path_, fmt::format("cannot be written: {}", std::strerror(error_)));
@@ -149,7 +180,6 @@ class NewFile {
 
     std::string path_, partial_;
     std::FILE* file_ = nullptr;
-    std::uint64_t at_ = 0;
     int error_ = 0;
     bool is_good_ = false, is_placed_ = false;
 };
@@ -162,8 +192,8 @@ void append(Bytes& bytes, const std::vector<T>& records) {
 
 class Writer {
   public:
-    Writer(const Found& found, const Launch& launch, const std::string& path)
-        : found_(found), launch_(launch), path_(path), file_(path) {}
+    Writer(const Found& found, const Launch& launch, Target& file, std::string name)
+        : found_(found), launch_(launch), file_(file), name_(std::move(name)) {}
 
     Result<MergedSizes> write(unsigned threads, Progress& progress) {
         progress.files = 0;
@@ -172,7 +202,7 @@ class Writer {
         file_.write(std::as_bytes(std::span(&header, 1)));
         for (const std::string& line : found_.problems) add_line(merged::of_file, line);
         write_blocks(threads, progress);
-        if (files_.empty()) return problem(path_, "is not written: not one profile could be read");
+        if (files_.empty()) return problem(name_, "is not written: not one profile could be read");
         for (const std::string& line : launch_.problems) add_line(merged::of_launch, line);
         write_index(header);
         if (const auto ok = file_.place(); !ok) return tl::make_unexpected(ok.error());
@@ -192,7 +222,7 @@ class Writer {
         const unsigned workers = std::max(1u, threads);
         std::vector<RankFileReader> readers(workers);
         // So many at a time that the threads have something to do, and what waits to be written stays small.
-        for (std::size_t first = 0; first < ranges.size(); first += workers) {
+        for (std::size_t first = 0; first < ranges.size() && file_.takes_more(); first += workers) {
             const std::size_t count = std::min<std::size_t>(workers, ranges.size() - first);
             std::vector<MadeBlock> made(count);
             run_in_parallel(count, static_cast<unsigned>(count), [&](std::size_t i, unsigned worker) {
@@ -262,8 +292,8 @@ class Writer {
 
     const Found& found_;
     const Launch& launch_;
-    std::string path_;
-    NewFile file_;
+    Target& file_;
+    std::string name_;
     std::vector<merged::Block> blocks_;
     std::vector<merged::File> files_;
     std::vector<merged::Line> lines_;
@@ -275,7 +305,16 @@ class Writer {
 
 Result<MergedSizes> write_merged(const Found& found, const Launch& launch, const std::string& path, unsigned threads,
                                  Progress& progress) {
-    return Writer(found, launch, path).write(threads, progress);
+    NewFile file(path);
+    return Writer(found, launch, file, path).write(threads, progress);
+}
+
+Result<std::vector<std::byte>> merged_bytes(const Found& found, const Launch& launch, std::uint64_t most,
+                                            unsigned threads, Progress& progress) {
+    Memory memory(most);
+    const auto ok = Writer(found, launch, memory, "the data of the page").write(threads, progress);
+    if (!ok) return tl::make_unexpected(ok.error());
+    return memory.take();
 }
 
 }  // namespace mpiprof::report

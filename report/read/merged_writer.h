@@ -2,6 +2,7 @@
 // once. It appears under its name when it is whole. For `mpiprof-report merge`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,5 +22,9 @@ struct MergedSizes {
 // `found` is where the launch is from: what was said of its files is kept, too.
 Result<MergedSizes> write_merged(const Found& found, const Launch& launch, const std::string& path, unsigned threads,
                                  Progress& progress);
+
+// The same bytes, for a page; none of them where they are more than `most`.
+Result<std::vector<std::byte>> merged_bytes(const Found& found, const Launch& launch, std::uint64_t most,
+                                            unsigned threads, Progress& progress);
 
 }  // namespace mpiprof::report

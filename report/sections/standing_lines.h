@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "report/model/job.h"
+#include "report/model/symbol.h"
 #include "report/sections/vocabulary.h"
-#include "report/symbols/symbol.h"
 
 namespace mpiprof::report {
 

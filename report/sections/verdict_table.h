@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "report/analysis/analysed.h"
+#include "report/model/symbol.h"
 #include "report/model/table.h"
-#include "report/symbols/symbol.h"
 
 namespace mpiprof::report {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "report/model/profile.h"
-#include "report/symbols/symbol.h"
+#include "report/model/symbol.h"
 
 namespace mpiprof::report {
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <utility>
 
+#include "report/model/given_names.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/messages.h"
 #include "report/symbols/module_file.h"
@@ -33,7 +34,9 @@ void limit(__rlimit_resource_t what, rlim_t most) {
 using ModuleKey = Symbols::ModuleKey;
 
 // What the answer depends on.
-ModuleKey key_of(const Module& module) { return {module.path, module.build_id, module.run_began_ns, module.ran_here}; }
+ModuleKey key_of(const Module& module) {
+    return {module.path, module.build_id, module.run_began_ns, module.ran_here, module.names.get()};
+}
 
 // The life of the process. It never returns: what the reporter has open or has not written yet is not its business.
 [[noreturn]] void answer_questions(int socket) {
@@ -115,7 +118,11 @@ const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
             {.function = module.build_id, .file = module.path, .line = static_cast<unsigned>(offset)}};
         return symbol->second;
     }
-    if (is_new) symbol->second = ask(module, offset);
+    if (is_new && module.names) {
+        if (const Symbol* given = module.names->find(module.path, module.build_id, offset)) symbol->second = *given;
+    } else if (is_new) {
+        symbol->second = ask(module, offset);
+    }
     return symbol->second;
 }
 

@@ -1,7 +1,8 @@
 // Call sites -> function, file and line, inlined functions included, from a program's symbols and debug information on
 // this machine. Sections ask it. It reads the files that the profile names, never the network, and says so where a
 // file is another build than the one that ran: an offset into it would be a lie. The files are looked into by a process
-// of its own, since a damaged one may be the end of whoever does.
+// of its own, since a damaged one may be the end of whoever does. Of modules that bring their names along no file is
+// looked for.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +14,7 @@
 #include <utility>
 
 #include "report/model/profile.h"
-#include "report/symbols/symbol.h"
+#include "report/model/symbol.h"
 
 namespace mpiprof::report {
 
@@ -27,7 +28,7 @@ class Symbols {
     // The call that returns to `offset` in the module's file. The answer lives as long as this object.
     const Symbol& at(const Module& module, std::uint64_t offset);
 
-    using ModuleKey = std::tuple<std::string, std::string, std::uint64_t, bool>;
+    using ModuleKey = std::tuple<std::string, std::string, std::uint64_t, bool, const GivenNames*>;
 
   private:
     Symbol ask(const Module& module, std::uint64_t offset);

@@ -1,5 +1,6 @@
-// Any bytes as a merged file, all the way to a report. Checksums would keep nearly every change from being read, so the
-// second kind of input is what lies behind them: numbers of records, then index and block as they are before zlib.
+// Any bytes as a merged file, or as a page that carries one, all the way to a report. Checksums would keep nearly every
+// change from being read, so the second kind of input is what lies behind them: numbers of records, then index and
+// block as they are before zlib.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +12,11 @@
 
 #include "report/analysis/analysed.h"
 #include "report/merge/merge.h"
+#include "report/model/base64.h"
+#include "report/model/given_names.h"
 #include "report/read/deflate.h"
 #include "report/read/job_dir.h"
+#include "report/read/page_data.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"
 #include "tests/fuzz/fuzzers/pipeline.h"
@@ -89,11 +93,21 @@ void report_on(const std::string& path) {
     }
 }
 
+// What a page carries, where base64 and zlib would keep nearly every change from being read.
+void look_for_data(ByteSpan input) {
+    if (const auto names = GivenNames::unpacked(as_text(input)); names && names->packed().size() > 2 * input.size() + 8)
+        mpiprof::fuzz::broken("names grow", "");
+    if (const auto bytes = bytes_of_base64(as_text(input)); bytes && bytes_of_base64(base64_of(*bytes)) != bytes)
+        mpiprof::fuzz::broken("bytes do not come back", "");
+    (void)data_in_page(input, "page.html");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const ByteSpan input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
+    if (data[0] == 'P') look_for_data(input);
     const Bytes file = data[0] % 2 ? framed(input) : Bytes(input.begin(), input.end());
     static const int memory = memfd_create("merged", MFD_CLOEXEC);
     if (ftruncate(memory, 0) != 0 || pwrite(memory, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size()))
