@@ -11,6 +11,7 @@
 #include "report/analysis/figures.h"
 #include "report/model/ratio.h"
 #include "report/model/units.h"
+#include "report/sections/budget_bars.h"
 #include "report/sections/budget_words.h"
 #include "report/sections/section.h"
 
@@ -195,7 +196,9 @@ Result<std::vector<Table>> budget(const Analysed& all, const Question& question)
     }
     if (question.by != "rank" && question.top) keep_top(table, *question.top);
     add_notes(table, budgets, job);
-    return std::vector{std::move(table)};
+    std::vector<Table> tables{std::move(table)};
+    if (question.by != "rank" && question.ranks.empty()) tables.push_back(standing_table(all));
+    return tables;
 }
 
 }  // namespace mpiprof::report

@@ -7,7 +7,7 @@
 #include "report/analysis/analysed.h"
 #include "report/analysis/finding_fields.h"
 #include "report/model/units.h"
-#include "report/sections/budget_words.h"
+#include "report/sections/budget_bars.h"
 #include "report/sections/call_columns.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/rule_words.h"
@@ -83,28 +83,11 @@ std::string what_shares_are_of(const Budget& budget, const Figures& figures, con
 
 // The budget of all ranks together, from the end of MPI_Init to MPI_Finalize.
 Table share_bar(const Analysed& all, const Question& question) {
-    const Figures& figures = all.figures();
-    StackedBar bar{.label_id = "part", .share_id = "share", .segments = {}};
-    const Vocabulary& words = vocabulary_of(all.job);
-    const Budget& budget = all.budget();
-    const double run = budget.run();
-    const auto add = [&](Part part, std::string text) {
-        if (run <= 0) return;  // nothing has no parts
-        const double ns = part == Part::profiler ? budget.profiler_in_run() : budget.of(part);
-        bar.segments.push_back({{std::string(id_of(part)), std::move(text)}, std::max(ns, 0.0) / run});
-    };
-    const auto line = [&](Part part) { add(part, line_of(part, words)); };
-    add(Part::computing, "computing");
-    line(Part::blocked);
-    add(Part::waiting, line_of(Part::waiting, words) + (figures.is_waiting_known() ? "" : ", at most"));
-    line(Part::moving);
-    add(Part::waiting_or_moving, "waiting or moving");
-    for (const Part part : {Part::processor, Part::file, Part::other, Part::unreturned, Part::profiler}) line(part);
-    Table table = picture_table("shares", std::move(bar), time_inside(all));
-    if (run <= 0)
+    Table table = picture_table("shares", bar_of(all.budget(), all), time_inside(all));
+    if (table.is_empty())
         table.notes.push_back("the length of the run is not known");
     else if (question.wants_details)
-        table.notes.push_back(what_shares_are_of(budget, figures, words));
+        table.notes.push_back(what_shares_are_of(all.budget(), all.figures(), vocabulary_of(all.job)));
     return table;
 }
 
