@@ -136,17 +136,23 @@ Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vecto
     return std::monostate{};
 }
 
-int with_job(const Options& options, bool says_it_itself,
-             const std::function<int(Job& job, RankReader& reader)>& answer) {
+int with_loaded(const Options& options, bool says_it_itself, const std::function<int(Loaded& loaded)>& answer) {
     Load loaded = options.wait_s ? load_when_final(options) : load(options);
     if (!loaded) {
         say(loaded.error().text);
         return no_profile;
     }
     if (!says_it_itself && !options.is_quiet) remark(**loaded);
-    RankReader reader((*loaded)->launch());
-    const int code = answer((*loaded)->job, reader);
+    const int code = answer(**loaded);
     return code == fine && options.is_strict && !completeness_of((*loaded)->job).is_complete ? check_failed : code;
+}
+
+int with_job(const Options& options, bool says_it_itself,
+             const std::function<int(Job& job, RankReader& reader)>& answer) {
+    return with_loaded(options, says_it_itself, [&](Loaded& loaded) {
+        RankReader reader(loaded.launch());
+        return answer(loaded.job, reader);
+    });
 }
 
 bool is_final(const Job& job) {

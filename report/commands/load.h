@@ -44,6 +44,7 @@ Load load_when_final(const Options& options);
 // Has `answer` answer for the job that is meant, which is waited for with --wait. What is wrong or missing is said on
 // stderr, unless the answer says it itself. The exit code: that of the answer, 3 where there is no job, 1 with --strict
 // where not all of it is there.
+int with_loaded(const Options& options, bool says_it_itself, const std::function<int(Loaded& loaded)>& answer);
 int with_job(const Options& options, bool says_it_itself,
              const std::function<int(Job& job, RankReader& reader)>& answer);
 

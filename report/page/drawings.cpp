@@ -71,10 +71,14 @@ std::string heat(const Series& values, const Shades& shades) {
     return svg + "</svg>";
 }
 
-std::string stacked(const StackedBar& bar) {
+std::string_view colour_of(std::size_t segment) {
     constexpr std::array<std::string_view, 13> colours{"#8a97a8", "#c9a227", "#b3441e", "#2f6fde", "#7a4fbf",
                                                        "#1a7f4b", "#d07ab0", "#4f9aa8", "#7d5a3c", "#e07b39",
                                                        "#9fb84a", "#46506b", "#b8b0a0"};
+    return colours[segment % colours.size()];
+}
+
+std::string stacked(const StackedBar& bar) {
     constexpr double width = 1000;
     std::string segments, legend;
     double at = 0;
@@ -82,7 +86,7 @@ std::string stacked(const StackedBar& bar) {
         const StackedBar::Segment& segment = bar.segments[i];
         if (!(segment.share > 0)) continue;
         const std::string text = in_markup(segment.label.text) + " " + human_share(segment.share);
-        const std::string_view colour = colours[i % colours.size()];
+        const std::string_view colour = colour_of(i);
         segments += fmt::format(R"(<rect x="{:.1f}" width="{:.1f}" height="26" fill="{}"><title>{}</title></rect>)", at,
                                 segment.share * width, colour, text);
         legend += fmt::format(

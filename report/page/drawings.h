@@ -1,7 +1,9 @@
 // What a column draws, as small SVG pictures that stand in a line of text. For html.cpp.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "report/model/table.h"
 #include "report/views/drawn.h"
@@ -12,6 +14,8 @@ std::string bar(double share);  // 0..1 of the full width
 std::string sparkline(const Series& values, Range range);
 // A shade per value; one path for each shade, so that long maps are few elements.
 std::string heat(const Series& values, const Shades& shades);
+
+std::string_view colour_of(std::size_t segment);  // "#2f6fde"
 
 // A bar of segments, and which colour is which.
 std::string stacked(const StackedBar& bar);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "report/model/visible.h"
@@ -43,14 +44,22 @@ class Grid {
     Grid(const Table& table, const std::string& id) : table_(table), id_(id) {
         for (std::size_t i = 0; i < table.columns.size(); ++i)
             if (is_in_document(table, i)) shown_.push_back({i, cells_of(table, i, true)});
+        // The line of the source is what a reader looks for: it is not what a narrow window hides.
+        const auto place =
+            std::ranges::find_if(shown_, [&](const Shown& s) { return table.columns[s.index].is_place; });
+        if (place > shown_.begin() && place != shown_.end()) std::rotate(shown_.begin() + 1, place, place + 1);
     }
 
     std::string html() const {
         if (table_.rows.empty()) return "";
-        std::string out = fmt::format("<div class=\"scroll\"><table id=\"{}\"><thead><tr>", id_);
-        for (const Shown& s : shown_)
-            out += fmt::format("<th scope=\"col\"{}>{}</th>", alignment(s),
-                               in_markup(heading_of(table_.columns[s.index])));
+        // What scrolls is reached by the keyboard, and has a name.
+        std::string out = fmt::format(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table id=\"{0}\"><thead><tr>",
+            id_);
+        for (const Shown& s : shown_) {
+            const std::string heading = in_markup(heading_of(table_.columns[s.index]));
+            out += heading.empty() ? "<td></td>" : fmt::format("<th scope=\"col\"{}>{}</th>", alignment(s), heading);
+        }
         out += "</tr></thead><tbody>\n";
         for (std::size_t row = 0; row < table_.rows.size(); ++row) add_row(out, row);
         return out + "</tbody></table></div>\n";

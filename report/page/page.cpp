@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/model/page_marks.h"
 #include "report/model/visible.h"
 #include "report/page/assets.h"
 #include "report/page/html.h"
@@ -10,14 +11,19 @@
 namespace mpiprof::report::page {
 namespace {
 
+constexpr std::string_view style_file = "mpiprof.css", script_file = "mpiprof.js";
+
 std::string section(const Block& block) {
     std::string body;
+    const std::string caption = block.of_pictures.empty()
+                                    ? ""
+                                    : "<figcaption class=\"caption\">" + in_markup(block.of_pictures) + "</figcaption>";
+    for (const std::string& svg : block.pictures) body += "<figure>" + caption + svg + "</figure>\n";
     for (std::size_t i = 0; i < block.tables.size(); ++i) {
         const Table& table = block.tables[i];
         if (table.only_data || (table.is_empty() && table.notes.empty())) continue;
         body += html_of(table, table.id.empty() ? fmt::format("{}-{}", block.id, i) : block.id + "-" + table.id);
     }
-    for (const std::string& svg : block.pictures) body += "<figure>" + svg + "</figure>\n";
     std::string out =
         fmt::format("<section id=\"{0}\" class=\"{0}\">\n<h2>{1}</h2>\n", block.id, in_markup(block.title));
     if (!block.caption.empty()) out += "<p class=\"caption\">" + in_markup(block.caption) + "</p>\n";
@@ -28,35 +34,58 @@ std::string section(const Block& block) {
     return out + "</section>\n";
 }
 
+std::string policy_of(const Page& page) {
+    std::string policy = fmt::format("default-src 'none'; base-uri 'none'; form-action 'none'; style-src '{}'",
+                                     page.is_one_file ? style_hash : "self");
+    if (page.has_script) policy += fmt::format("; script-src '{}'", page.is_one_file ? script_hash : "self");
+    return policy;
+}
+
+std::string head(const Page& page) {
+    std::string out = fmt::format(
+        "{}\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+        "{}{}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n",
+        page_beginning, policy_of(page), page_maker, MPIPROF_VERSION, in_markup(page.title));
+    if (page.is_one_file)
+        out += fmt::format("<style>{}</style>\n", style);
+    else
+        out += fmt::format("<link rel=\"stylesheet\" href=\"{}\">\n", style_file);
+    return out + "</head>\n";
+}
+
+// At the end, so that what there is to see is there before it.
+std::string data(const Page& page) {
+    std::string out;
+    if (!page.launch.empty())
+        out = fmt::format("{}{}{}\n{}{}{}\n", launch_begins, page.launch, data_end, names_begin, page.names, data_end);
+    if (page.has_script)
+        out += page.is_one_file ? fmt::format("<script>{}</script>\n", script)
+                                : fmt::format("<script src=\"{}\"></script>\n", script_file);
+    return out;
+}
+
 }  // namespace
 
 std::string html_of(const Page& page) {
-    const std::string policy =
-        fmt::format("default-src 'none'; style-src '{}'{}; base-uri 'none'; form-action 'none'", style_hash,
-                    page.has_script ? fmt::format("; script-src '{}'", script_hash) : "");
-    std::string out = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta name=\"generator\" content=\"mpiprof-report {}\">\n<title>{}</title>\n<style>",
-        policy, MPIPROF_VERSION, in_markup(page.title));
-    out += style;
-    out += fmt::format("</style>\n</head>\n<body>\n<header><h1>{}</h1></header>\n<nav aria-label=\"Blocks\">",
-                       in_markup(page.heading));
+    std::string out = head(page);
+    out += fmt::format("<body>\n<header><h1>{}</h1>", in_markup(page.heading));
+    if (!page.holds.empty()) out += "<p class=\"caption\">" + in_markup(page.holds) + "</p>";
+    out += "</header>\n<nav aria-label=\"Blocks\">";
     for (const Block& block : page.blocks)
         out += fmt::format("<a href=\"#{}\">{}</a>\n", block.id, in_markup(block.title));
     out += "</nav>\n<main>\n";
     for (const Block& block : page.blocks) out += section(block);
-    out += fmt::format(
-        "</main>\n<footer><p>mpiprof {}. This file holds the names of the program, its files, functions and nodes; it "
-        "loads nothing from elsewhere.</p></footer>\n",
-        MPIPROF_VERSION);
-    if (page.has_script) {
-        out += "<script>";
-        out += script;
-        out += "</script>\n";
-    }
-    return out + "</body>\n</html>\n";
+    out += fmt::format("</main>\n<footer><p>mpiprof {}. This file loads nothing from elsewhere.</p></footer>\n",
+                       MPIPROF_VERSION);
+    return out + data(page) + "</body>\n</html>\n";
+}
+
+std::vector<File> files_beside(const Page& page) {
+    if (page.is_one_file) return {};
+    std::vector<File> files{{style_file, style}};
+    if (page.has_script) files.push_back({script_file, script});
+    return files;
 }
 
 }  // namespace mpiprof::report::page

@@ -79,6 +79,71 @@
     line.append(button);
   }
 
+  // A frame that is clicked fills the picture; the topmost shows all again.
+  const icicle = document.querySelector("svg.icicle");
+  if (icicle) {
+    const frames = [...icicle.querySelectorAll("g")];
+    const wide = icicle.viewBox.baseVal.width;
+    const texts = frames.map((frame) => frame.querySelector("title").textContent);
+    const zoom = (to) => {
+      const x = Number(to.dataset.x), w = Number(to.dataset.w);
+      frames.forEach((frame, i) => {
+        const from = Math.max(0, (Number(frame.dataset.x) - x) / w), end = Math.min(1, (Number(frame.dataset.x) + Number(frame.dataset.w) - x) / w);
+        const width = (end - from) * wide, [rect, text] = [frame.querySelector("rect"), frame.querySelector("text")];
+        frame.style.display = width < 0.5 ? "none" : "";
+        rect.setAttribute("x", from * wide);
+        rect.setAttribute("width", Math.max(0, width));
+        text.setAttribute("x", from * wide + 3);
+        const fits = Math.floor(width / 6.8 - 1);
+        text.textContent = fits < 3 ? "" : texts[i].replace(/: [^:]*$/, "").slice(0, fits);
+      });
+    };
+    frames.forEach((frame) => {
+      frame.tabIndex = 0;
+      frame.addEventListener("click", () => zoom(frame));
+      frame.addEventListener("keydown", (event) => { if (event.key === "Enter") zoom(frame); });
+    });
+    const box = document.createElement("input");
+    box.type = "search";
+    box.placeholder = "find in call paths";
+    box.setAttribute("aria-label", "Mark the call paths that have these letters");
+    box.addEventListener("input", () => frames.forEach((frame, i) => frame.querySelector("rect").classList
+      .toggle("found", box.value !== "" && texts[i].toLowerCase().includes(box.value.toLowerCase()))));
+    icicle.parentElement.before(box);
+  }
+
+  // "go to rank": the row of it, where the page has one.
+  const ranks = document.querySelector("section#ranks table")?.closest("section");
+  if (ranks) {
+    const form = document.createElement("form");
+    const box = document.createElement("input");
+    const said = make("span", "");
+    box.type = "number";
+    box.min = 0;
+    box.id = "go-to-rank";
+    const label = make("label", "Go to rank ");
+    label.append(box);
+    form.append(label, said);
+    const columns = (table) => [...table.tHead.rows[0].cells].findIndex((head) => head.textContent === "RANK");
+    const go = (rank) => {
+      const tables = [...ranks.querySelectorAll("table")].filter((table) => columns(table) >= 0);
+      const row = tables.flatMap((table) => [...table.tBodies[0].rows].filter((one) => one.cells[columns(table)].dataset.v === rank))[0];
+      for (const old of ranks.querySelectorAll(".here")) old.classList.remove("here");
+      said.textContent = row ? "" : ` it is not among the rows of this page: mpiprof-report ranks --rank ${rank}`;
+      if (!row) return;
+      row.classList.add("here");
+      row.scrollIntoView({ block: "center" });
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (/^\d+$/.test(box.value)) { go(box.value); try { history.replaceState(null, "", "#rank=" + box.value); } catch (refused) { /* as above */ } }
+    });
+    ranks.querySelector(".scroll").before(form);
+    const fromAddress = () => { const at = /^#rank=(\d+)$/.exec(location.hash); if (at) { box.value = at[1]; go(at[1]); } };
+    addEventListener("hashchange", fromAddress);
+    fromAddress();
+  }
+
   const theme = make("button", "light / dark", "Change the colours");
   theme.type = "button";
   theme.addEventListener("click", () => {

@@ -7,6 +7,7 @@ in, it names nothing outside itself; and its numbers are those of the tables. Na
 import base64
 import csv
 import hashlib
+import html
 import html.parser
 import io
 import json
@@ -15,7 +16,7 @@ import sys
 
 import workbench
 
-MOST_BYTES, MOST_ELEMENTS = 250_000, 20_000
+MOST_BYTES, MOST_ELEMENTS = 250_000, 20_000  # without data
 EMPTY = {"meta", "rect", "path", "polyline", "polygon", "circle", "line", "input"}
 
 
@@ -40,7 +41,7 @@ class Reader(html.parser.HTMLParser):
             if name in ("src", "srcset", "data", "action", "style") or name.startswith("on"): self.wrong.append("<%s %s>" % (tag, name))
             if name == "href": self.links.append(value)
         if tag == "table": self.table = values["id"]
-        if tag == "td" and self.table: self.rows[self.table][-1].append([values.get("data-v"), ""])
+        if tag == "td" and self.table and "thead" not in self.open: self.rows[self.table][-1].append([values.get("data-v"), ""])
         if tag == "tr" and self.table: self.rows.setdefault(self.table, []).append([])
 
     def handle_startendtag(self, tag, attributes):
@@ -56,7 +57,7 @@ class Reader(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] in self.raw: self.raw[self.open[-1]].append(data)
         else: self.text.append(data)
-        if self.open and self.open[-1] == "td" and self.table: self.rows[self.table][-1][-1][1] += data
+        if self.open and self.open[-1] == "td" and self.table and "thead" not in self.open: self.rows[self.table][-1][-1][1] += data
 
 
 def hash_of(parts):
@@ -77,16 +78,35 @@ def wrong_with(text, page, is_for_mail):
     if page.elements > MOST_ELEMENTS or len(text) > MOST_BYTES: yield "%d elements, %d bytes" % (page.elements, len(text))
 
 
+def private_words(report, directory):
+    """What a private page of the job may not have: names of people's things, as the whole page's data have them."""
+    job = json.loads(workbench.reported(report, "export", "-f", "json", directory))
+    summary = json.loads(workbench.reported(report, "summary", "--format", "json", directory))["job"]
+    words = {summary["command"], *(key[6:] + "=" + str(value) for key, value in summary.items() if key.startswith("label."))}
+    words |= {rank.get("host") for rank in job["ranks"]}
+    words |= {site.get(key) for site in json.loads(workbench.reported(report, "sites", "--format", "json", directory))["sites"] for key in ("function", "file", "module")}
+    words |= {region["region"] for region in json.loads(workbench.reported(report, "regions", "--format", "json", directory)).get("regions", [])}
+    words |= {one["name"] for one in json.loads(workbench.reported(report, "comms", "--format", "json", directory))["comms"]}
+    return {word for word in words if word and len(word) > 3 and not word.startswith(("MPI_", "ncclComm"))}
+
+
 def main():
     report, write_stories = sys.argv[1:]
     jobs = workbench.Jobs(write_stories)
-    wrong, pages, compared = [], 0, 0
+    wrong, pages, compared, private = [], 0, 0, 0
+    # Names that are words of ours, too ("rows").
+    ours = workbench.reported(report, "html", "--private", "-o", "-", jobs.directory("seed003_cpu"))
     for job in jobs:
-        for words in ([], ["--mail"]):
+        for words in (["--data", "none"], ["--mail"]):
             text = workbench.reported(report, "html", *words, "-o", "-", jobs.directory(job))
             page = Reader(text)
             pages += 1
-            wrong += ["%s: %s" % (job, what) for what in wrong_with(text, page, bool(words))]
+            wrong += ["%s: %s" % (job, what) for what in wrong_with(text, page, words == ["--mail"])]
+        text = workbench.reported(report, "html", "--private", "-o", "-", jobs.directory(job))
+        wrong += ["%s: private: %s" % (job, what) for what in wrong_with(text, Reader(text), False)]
+        words, whole = {word for word in private_words(report, jobs.directory(job)) if word not in ours}, workbench.reported(report, "html", "-o", "-", jobs.directory(job))
+        private += sum(html.escape(word) in whole for word in words)
+        wrong += ["%s: its private page has %s" % (job, word) for word in words if html.escape(word) in text]
         # Each finding with its tag, as the summary has it.
         shown = re.sub(r"\s+", " ", "".join(page.text))
         for finding in json.loads(workbench.reported(report, "summary", "--format", "json", jobs.directory(job)))["findings"]:
@@ -101,8 +121,8 @@ def main():
             wanted = ["%.6g" % float(row[name]) for name in ("calls", "time_ns") if row.get(name)]
             if not set(wanted) <= {value for value, _ in cells}: wrong.append("%s: a row of calls: %s is not %s" % (job, cells, row))
     for line in wrong: print(line)
-    print("%d pages, %d rows of calls compared, %d wrong" % (pages, compared, len(wrong)))
-    sys.exit(1 if wrong or compared < 20 else 0)
+    print("%d pages, %d rows of calls compared, %d private words, %d wrong" % (pages, compared, private, len(wrong)))
+    sys.exit(1 if wrong or compared < 20 or private < 20 else 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """python/mpiprof.py against the reporter: the same figures from the same files, with and without pandas, from a directory
-and from a merged file; and nothing worse than a sentence from files that are damaged.
+from a merged file and from a page; and nothing worse than a sentence from files that are damaged.
 
   python_reader.py REPORT WRITE_STORIES MPIPROF_PY
 """
@@ -66,12 +66,13 @@ def main():
     compared = 0
     with tempfile.TemporaryDirectory() as scratch:
         for name in jobs:
-            directory, merged = jobs.directory(name), os.path.join(scratch, name + ".mpiprof")
+            directory, merged, page = jobs.directory(name), os.path.join(scratch, name + ".mpiprof"), os.path.join(scratch, name + ".html")
             wanted = workbench.reported(report, "export", "-f", "csv", directory)
             workbench.reported(report, "merge", "-o", merged, directory)
+            workbench.reported(report, "html", "-o", page, directory)
             # Of two jobs also by the Python that may have pandas, which takes its time to begin.
             for python in pythons if name in ("every_part", "device_buffers") else [sys.executable]:
-                for source in (directory, merged):
+                for source in (directory, merged, page):
                     text = as_csv(python, script, source)
                     expect(text == wanted, name, python, source, next(
                         ("\n  %s\n  %s" % pair for pair in zip(text.splitlines(), wanted.splitlines()) if pair[0] != pair[1]), "lengths"))

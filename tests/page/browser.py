@@ -1,5 +1,5 @@
 """The page in a browser, Chromium without a window: nothing is refused or complained of, nothing is asked of anybody, a table
-is sorted and filtered as the address says, it prints, and it says the same without script.
+is sorted and filtered as the address says, a rank is gone to, call paths zoom, it prints, and it says the same without script.
 
   browser.py REPORT JOB
 """
@@ -12,7 +12,16 @@ import sys
 import tempfile
 
 SKIPPED = 77
-ELSEWHERE = r'<figure>.*?</figure>|<header>.*?</header>|<button[^>]*class="copy".*?</button>|<(script|style).*?</\1>|<[^>]*>'
+ELSEWHERE = r'<figure>.*?</figure>|<form>.*?</form>|<header>.*?</header>|<button[^>]*class="copy".*?</button>|<(script|style).*?</\1>|<[^>]*>'
+CLICK = """<script>
+const frames = [...document.querySelectorAll(".icicle g")], last = frames[frames.length - 1];
+last.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+document.body.dataset.clicked = last.querySelector("rect").getAttribute("width");
+const box = document.querySelector('[placeholder="find in call paths"]');
+box.value = "allreduce";
+box.dispatchEvent(new Event("input"));
+document.body.dataset.found = document.querySelectorAll(".icicle .found").length;
+</script>"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -57,6 +66,21 @@ def main():
         table = re.search(r'<table id="settings-settings".*?</table>', filtered, re.S).group(0)
         shown = re.findall(r"<tr>(<td.*?)</tr>", table, re.S)
         if not shown or not all("CLOCK" in row for row in shown) or "hidden" not in table: wrong.append("filtered: %d rows are shown" % len(shown))
+
+        ranks = re.search(r'<section id="ranks".*?</section>', ran("--dump-dom", whole + "#rank=2"), re.S).group(0)
+        here = re.findall(r'<tr class="here">(<td.*?)</td>', ranks, re.S)
+        if len(here) != 1 or 'data-v="2"' not in here[0]: wrong.append("gone to rank 2: %s" % here)
+        if "not among the rows" not in ran("--dump-dom", whole + "#rank=99"): wrong.append("gone to rank 99: nothing is said")
+
+        # A frame fills the picture when it is clicked: what the script has drawn anew has no fraction of a share.
+        clicked = re.sub(r"<meta http-equiv=.*?>\n", "", open(whole[7:], encoding="utf-8").read(), count=1).replace("</body>", CLICK + "</body>")
+        with open(os.path.join(home, "clicked.html"), "w", encoding="utf-8") as file: file.write(clicked)
+        drawn = ran("--dump-dom", "file://" + os.path.join(home, "clicked.html"))
+        if "data-clicked=\"1000\"" not in drawn: wrong.append("a frame that is clicked does not fill the picture: %s" % re.findall('data-clicked="[^"]*"', drawn))
+        if "data-found=\"0\"" in drawn or "data-found" not in drawn: wrong.append("no frame is found by its name")
+
+        apart = page("apart/") + "index.html"
+        if not re.search(r'<button[^>]*class="copy"', ran("--dump-dom", apart)): wrong.append("the script that lies beside a page does not run")
 
         mail = ran("--dump-dom", page("mail.html", "--mail"))
         if "<script" in mail or "<button" in mail: wrong.append("the page for mail has a script")

@@ -1,0 +1,28 @@
+// The ranks of a job side by side, each a bar of its parts, with bands for the nodes. Values in, SVG out; of many ranks
+// a bar stands for neighbours, whose mean it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mpiprof::report::page {
+
+struct Strip {
+    struct Part {
+        std::string name;
+        std::string colour;
+    };
+    struct Rank {
+        std::uint32_t number = 0;
+        std::string node;
+        std::vector<double> ns;  // of each part, from the bottom
+    };
+    std::vector<Part> parts;
+    std::vector<Rank> ranks;
+};
+
+// Empty of fewer than two ranks.
+std::string strip(const Strip& of);
+
+}  // namespace mpiprof::report::page
