@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/model/units.h"
 #include "report/sections/budget_words.h"
@@ -66,9 +67,10 @@ struct Glance {
     std::string of;  // what the ranks' shares are
 
     std::string word() const {
+        const double shown = std::round(1000 * value) / 1000;  // 60.0 % is not below 60 %
         const bool more_is_good = good > poor;
-        if (more_is_good ? value >= good : value <= good) return "good";
-        return (more_is_good ? value < poor : value > poor) ? "poor" : "fair";
+        if (more_is_good ? shown >= good : shown <= good) return "good";
+        return (more_is_good ? shown < poor : shown > poor) ? "poor" : "fair";
     }
     std::string limits() const { return fmt::format("good {:.0f}%, poor {:.0f}%", 100 * good, 100 * poor); }
 };
