@@ -160,6 +160,7 @@ class Blocks {
         if (auto budget = find_section("budget")->answer(all_, {})) standing = take({"standing"}, *budget);
         add("standing", "At a glance", "Efficiencies are those of the POP project; MIN and MAX are single ranks.",
             "budget", std::move(standing));
+        to_.back().when_empty = "Runs of several ranks that reached their end are rated.";
         std::vector<Table> findings = taken({"findings"});
         for (Table& table : findings) table.title.clear();  // the block's
         add("findings", "Findings", "", "", std::move(findings));
@@ -214,7 +215,13 @@ page::Page page_of(const Analysed& all, bool has_pictures) {
     page::Page made{.title = fmt::format("{} - {} - {} - mpiprof", elapsed, program, job.job), .heading = program};
     Blocks blocks(all, has_pictures, made.blocks);
     blocks.add_summary();
-    for (const BlockRow& part : rows) blocks.add_part(part);
+    // Where a hang is the verdict, where the ranks stand is what a reader asks next.
+    const auto is_next = [&](const BlockRow& row) {
+        return row_of(all.cause().rule).kind == Kind::hang && std::string_view(row.section) == "hang";
+    };
+    for (const bool comes_next : {true, false})
+        for (const BlockRow& row : rows)
+            if (is_next(row) == comes_next) blocks.add_part(row);
     blocks.add_tags();
     return made;
 }

@@ -27,7 +27,7 @@ std::string section(const Block& block) {
     std::string out =
         fmt::format("<section id=\"{0}\" class=\"{0}\">\n<h2>{1}</h2>\n", block.id, in_markup(block.title));
     if (!block.caption.empty()) out += "<p class=\"caption\">" + in_markup(block.caption) + "</p>\n";
-    if (body.empty()) body = "<p class=\"note\">There is nothing of it in this run.</p>\n";
+    if (body.empty()) body = "<p class=\"note\">" + in_markup(block.when_empty) + "</p>\n";
     out += body;
     if (!block.command.empty())
         out += "<p class=\"command\">Command: <code>" + in_markup(block.command) + "</code></p>\n";

@@ -15,6 +15,7 @@ struct Block {
     std::string caption;  // two sentences at most
     std::string command;  // that prints it; empty: none does
     std::vector<Table> tables{};
+    std::string when_empty = "There is nothing of it in this run.";
     std::string of_pictures{};            // what they show, where it is not plain
     std::vector<std::string> pictures{};  // SVG, as report/plots writes it
 };
