@@ -1,6 +1,7 @@
 // A page as an operand: what other commands find in it, and what they say of one that is damaged or has nothing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "report/merge/merge.h"
@@ -110,6 +111,7 @@ TEST_F(pages, are_operands_of_diff_and_scaling_and_make_pages_again) {
     EXPECT_EQ(run({"scaling", "A=before.html", "B=after.html"}).out, run({"scaling", "A=before", "B=after"}).out);
     const Ran same = run({"diff", "before.html", "before"});
     EXPECT_EQ(same.code, 0) << same.err;
+    EXPECT_NE(same.out.find("ranks and code: no difference"), std::string::npos) << same.out;
     EXPECT_EQ(run({"-q", "html", "-o", "again.html", "before.html"}).code, 0);
     EXPECT_EQ(run({"summary", "again.html"}).out, run({"summary", "before"}).out);
     write(balanced_stencil(), "beside");
@@ -186,6 +188,22 @@ TEST_F(pages, that_are_private_have_no_word_of_whose_they_are) {
         const Ran ran = run({"html", "--private", "job", other, std::string_view(other) == "--data" ? "full" : "job"});
         EXPECT_EQ(ran.code, 2) << ran.err;
     }
+}
+
+TEST_F(pages, of_a_thousand_ranks_are_small_enough_to_mail) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 1000; ++rank) {
+        ranks.push_back(two_solvers()[rank % 2]);
+        ranks.back().rank = rank;
+        ranks.back().size = 1000;
+        ranks.back().host = "node" + std::to_string(rank / 4);
+    }
+    write(ranks, "job");
+    const std::string page = page_of("job", {"--data", "none"});
+    EXPECT_LT(page.size(), 250'000u);
+    EXPECT_LT(std::count(page.begin(), page.end(), '<'), 2 * 20'000) << "an element begins and ends";
+    EXPECT_LT(page_of("job", {"--mail"}).size(), 200'000u);
+    EXPECT_GT(page_of("job").size(), page.size()) << "its profiles are few bytes: they are in it";
 }
 
 TEST_F(pages, are_written_in_the_form_that_their_name_asks_for) {
