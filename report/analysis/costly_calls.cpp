@@ -307,6 +307,7 @@ void find_remainder(const Analysed& all, Findings& findings) {
             add_up(job, [](const Call& call) { return call.traffic == Traffic::setup && call.family == Family::nccl; });
         healthy.setup_share = share(setup.time_ns, static_cast<double>(figures.wall_ns));
         healthy.is_length_unknown = job.is_text && figures.wall_ns == 0;
+        if (figures.may_be_beside()) healthy.off_main_share = figures.background_share;
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
         const bool is_unseen = healthy.is_gpu_unseen || job.communicates_unseen();
         add(findings, is_unseen ? Rule::unseen : Rule::healthy, false, healthy);

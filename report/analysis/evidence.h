@@ -312,14 +312,16 @@ struct Healthy {
     std::optional<double> load_balance;
     double blocked_share = 0;        // of the run: outside, and on no processor
     double setup_share = 0;          // of the run: NCCL's communicators are made and ended
+    double off_main_share = 0;       // of the time in MPI, where it may run beside the main thread: on other threads
     bool is_gpu_unseen = false;      // NCCL's calls return at once, and no time on the GPU was recorded
     bool is_something_else = false;  // serious, but no time that is lost
     std::uint64_t too_short_ns = 0;  // the run is so short that nothing is judged; 0: it is not
     bool is_length_unknown = false;  // nor is it where a text does not tell how long the ranks ran
 
     FigureList figures() const {
-        return {{"mpi_share", mpi_share},     {"load_balance", load_balance},   {"blocked_share", blocked_share},
-                {"setup_share", setup_share}, {"is_gpu_unseen", is_gpu_unseen}, {"too_short_ns", too_short_ns}};
+        return {{"mpi_share", mpi_share},      {"load_balance", load_balance},     {"blocked_share", blocked_share},
+                {"setup_share", setup_share},  {"off_main_share", off_main_share}, {"is_gpu_unseen", is_gpu_unseen},
+                {"too_short_ns", too_short_ns}};
     }
 };
 struct WrongLauncher {

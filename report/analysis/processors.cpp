@@ -48,8 +48,11 @@ std::optional<ProcessorWait> processor_wait(const Rank& rank) {
     }
     wait.outside_ns = std::clamp(wait.outside_ns, least, most);
     const double not_waited = outside - wait.outside_ns;
-    const double blocked =
-        std::max(not_waited - static_cast<double>(usage.ran_ns), blocked_in(outside, usage.between_calls));
+    const auto ran = static_cast<double>(usage.ran_ns);
+    // Stretches may begin and end between two ticks of the kernel's, which credits what was run at the next one only:
+    // of the whole run it is exact, and neither running nor waiting it was, inside MPI and outside, for no longer.
+    const double neither = std::max(0.0, static_cast<double>(rank.elapsed_ns) - ran - waited);
+    const double blocked = std::max(not_waited - ran, std::min(neither, blocked_in(outside, usage.between_calls)));
     if (blocked >= 0.01 * outside) wait.blocked_ns = std::min(blocked, not_waited);  // less is how exact clocks are
     return wait;
 }

@@ -24,8 +24,8 @@ struct ProcessorWait {
 // read: the share of each kind (outside, inside) times the time of that kind. Where these saw less than two
 // milliseconds of waiting, it is spread over all of the run; and a rank that waits for less than half a millisecond at
 // a time yields inside MPI, so that outside is only what does not fit into its calls. Never more than the time outside,
-// and never less than what does not fit inside. It was blocked outside MPI for what remains of these stretches, and for
-// as long at least as it neither ran nor waited in the whole run and was not in MPI.
+// and never less than what does not fit inside. It was blocked outside MPI for what remains of these stretches, but
+// for no longer than it neither ran nor waited in the whole run, and for as long at least as that exceeds MPI.
 std::optional<ProcessorWait> processor_wait(const Rank& rank);
 
 }  // namespace mpiprof::report

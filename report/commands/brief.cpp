@@ -71,11 +71,13 @@ void add_wrapped(Lines& lines, std::string_view begin, std::string_view text) {
     for (const std::string& part : parts) lines.push_back((&part == parts.data() ? std::string(begin) : "  ") + part);
 }
 
-// No bottleneck was found in a run that was long enough, and all of it is there: then the sentence says enough.
+// No bottleneck was found in a run that was long enough, nothing else is serious, and all of it is there: then the
+// sentence says enough.
 bool is_all_well(const Analysed& all) {
     const Finding& cause = all.cause();
-    return cause.rule == Rule::healthy && std::get<evidence::Healthy>(cause.evidence).too_short_ns == 0 &&
-           all.completeness().is_complete;
+    if (cause.rule != Rule::healthy) return false;
+    const auto& healthy = std::get<evidence::Healthy>(cause.evidence);
+    return healthy.too_short_ns == 0 && !healthy.is_something_else && all.completeness().is_complete;
 }
 
 Lines lines_of(const Analysed& all, const Launch& launch) {
@@ -85,7 +87,7 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
     add_wrapped(lines, prefix, fmt::format("{} [{}]", sentence_of(cause, job), id_of(cause.rule)));
     if (is_all_well(all)) return lines;
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
-    if (const std::string_view next = next_step(cause); !next.empty()) add_wrapped(lines, "  next: ", next);
+    if (const std::string next = next_step(cause, job); !next.empty()) add_wrapped(lines, "  next: ", next);
     add_wrapped(lines, "  ", run_text(job, all.figures()));
     add_wrapped(lines, "  ", text_of(all.completeness(), job));
     lines.push_back(where_text(launch));

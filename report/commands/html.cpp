@@ -80,6 +80,7 @@ class Html : public Command {
         if (is_private_) make_private(job);
         const Analysed all(job);
         page::Page made = page_of(all, !is_for_mail_);
+        made.is_private = is_private_;
         made.holds = is_private_ ? what_is_private : what_it_holds;
         made.has_script = !is_for_mail_;
         if (const int code = compare(made, options, one); code != fine) return code;
@@ -127,7 +128,7 @@ class Html : public Command {
             for (const std::string& word : options.paths) block.command += " " + word;
             if (!is_for_mail_) block.pictures = {svg_of(scaling_chart(report))};
         }
-        const auto after_verdict = made.blocks.begin() + 1;
+        const auto after_verdict = std::ranges::find(made.blocks, "verdict", &page::Block::id) + 1;
         made.blocks.insert(after_verdict, std::make_move_iterator(blocks.begin()),
                            std::make_move_iterator(blocks.end()));
         return fine;

@@ -23,17 +23,18 @@ constexpr std::size_t ranks_shown = 200;  // of more ranks those at the ends
 
 std::vector<std::string> ranks_strip(const Job& job) {
     const std::string library(vocabulary_of(job).library);
-    page::Strip strip{.parts = {{"outside " + library, "#8a97a8"},
+    page::Strip strip{.parts = {{"outside " + library, "#c3ccd8"},
                                 {"waiting for other ranks", "#b3441e"},
-                                {"otherwise in " + library, "#2f6fde"}},
+                                {"in calls that have not returned", "#7d5a3c"},
+                                {"otherwise in " + library, "#4f9aa8"}},
                       .ranks = {}};
     for (const Rank& rank : job.ranks) {
         if (rank.elapsed_ns == 0) continue;
-        const double waiting = static_cast<double>(std::min(rank.waiting_ns, rank.inside_ns()));
-        strip.ranks.push_back(
-            {rank.rank,
-             job.hosts[rank.host],
-             {static_cast<double>(rank.outside_ns()), waiting, static_cast<double>(rank.inside_ns()) - waiting}});
+        const auto waiting = static_cast<double>(std::min(rank.waiting_ns, rank.mpi_ns));
+        strip.ranks.push_back({rank.rank,
+                               job.hosts[rank.host],
+                               {static_cast<double>(rank.outside_ns()), waiting, static_cast<double>(rank.in_call_ns),
+                                static_cast<double>(rank.mpi_ns) - waiting}});
     }
     const std::string svg = page::strip(strip);
     return svg.empty() ? std::vector<std::string>{} : std::vector{svg};
@@ -149,18 +150,21 @@ class Blocks {
         auto answer = find_section("summary")->answer(all_, question);
         if (!answer) return;
         const auto taken = [&](std::initializer_list<std::string_view> ids) { return take(ids, *answer); };
-        add("verdict", "Verdict", "", "--brief", taken({"verdict"}));
         add("run", "What ran", "", "", taken({"job", "other_launches"}));
+        add("verdict", "Verdict", "", "--brief", taken({"verdict"}));
         std::vector<Table> shares = taken({"shares"});
+        for (Table& table : shares)
+            if (!table.is_empty()) table.notes.clear();  // the caption says it
         for (Table& table : bars_of_ends(all_)) shares.push_back(std::move(table));
         add("shares", "How the run divides",
-            "Each bar is the time from Init to Finalize: all ranks together, then those at the ends.",
+            "From Init to Finalize, or to the last sign of life: all ranks together, then the ranks with most time outside "
+            "and in MPI.",
             "budget --by rank", std::move(shares));
         std::vector<Table> standing;
         if (auto budget = find_section("budget")->answer(all_, {})) standing = take({"standing"}, *budget);
         add("standing", "At a glance", "Efficiencies are those of the POP project; MIN and MAX are single ranks.",
             "budget", std::move(standing));
-        to_.back().when_empty = "Runs of several ranks that reached their end are rated.";
+        to_.back().when_empty = "Not rated: it is one rank, or some ranks did not reach their end.";
         std::vector<Table> findings = taken({"findings"});
         for (Table& table : findings) table.title.clear();  // the block's
         add("findings", "Findings", "", "", std::move(findings));

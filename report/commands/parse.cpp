@@ -63,11 +63,30 @@ void command_first(const CommandText& command, std::vector<std::string>& words, 
     }
 }
 
+// What the default command alone takes asks for it: `--details` becomes `summary --details`.
+void default_command(const CommandText& all, const std::string& name, std::vector<std::string>& words) {
+    const auto find = [&](const std::string& wanted) {
+        return std::ranges::find(all.commands, wanted, &CommandText::name);
+    };
+    const auto summary = find(name);
+    if (summary == all.commands.end() || (!words.empty() && find(words.front()) != all.commands.end())) return;
+    const auto is_of = [](const CommandText& command, const std::string& word) {
+        return std::ranges::any_of(command.options, [&](const OptionText& option) { return has(option, word); });
+    };
+    for (const std::string& word : words) {
+        if (word == "--") return;
+        if (!word.starts_with('-') || is_of(all, word) || !is_of(*summary, word)) continue;
+        words.insert(words.begin(), name);
+        return;
+    }
+}
+
 class Parser {
   public:
     int run(int argc, char** argv) {
         std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
         command_first(text_, words);
+        default_command(text_, line_.commands.front().name, words);
         const std::optional<Misread> misread = line_.read(std::move(words));
         if (!misread) return run_named();
         switch (misread->kind) {

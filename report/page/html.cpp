@@ -118,7 +118,7 @@ struct Body {
         std::string out = "<ul class=\"remarks\">";
         for (const Remarks::Remark& remark : remarks.remarks)
             out +=
-                fmt::format("<li class=\"{}{}\">{} [{}]</li>\n", severity_of(remark.is_serious),
+                fmt::format("<li class=\"{}{}\">{} <a href=\"#tags\">[{}]</a></li>\n", severity_of(remark.is_serious),
                             remark.because.empty() ? "" : " explained", in_markup(remark.text), in_markup(remark.rule));
         return out + "</ul>\n";
     }

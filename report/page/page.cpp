@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/model/page_marks.h"
 #include "report/model/visible.h"
 #include "report/page/assets.h"
@@ -32,6 +34,25 @@ std::string section(const Block& block) {
     if (!block.command.empty())
         out += "<p class=\"command\">Command: <code>" + in_markup(block.command) + "</code></p>\n";
     return out + "</section>\n";
+}
+
+// Where the text names a command whose block is on this page, or a [tag], it leads there: who has the page alone cannot
+// run anything.
+std::string linked(const std::string& markup, const Page& page) {
+    constexpr std::string_view command = "mpiprof-report ";
+    std::string out;
+    std::size_t done = 0;
+    for (std::size_t at = markup.find(command); at != std::string::npos; at = markup.find(command, at + 1)) {
+        std::size_t end = at + command.size();
+        while (end < markup.size() && markup[end] >= 'a' && markup[end] <= 'z') ++end;
+        const std::string_view id = std::string_view(markup).substr(at + command.size(), end - at - command.size());
+        const bool is_here = std::ranges::find(page.blocks, id, &Block::id) != page.blocks.end();
+        if (!is_here || std::string_view(markup).substr(0, at).ends_with("<code>")) continue;
+        out += fmt::format("{}<a href=\"#{}\">{}</a>", std::string_view(markup).substr(done, at - done), id,
+                           std::string_view(markup).substr(at, end - at));
+        done = end;
+    }
+    return out + markup.substr(done);
 }
 
 std::string policy_of(const Page& page) {
@@ -70,14 +91,14 @@ std::string data(const Page& page) {
 std::string html_of(const Page& page) {
     std::string out = head(page);
     out += fmt::format("<body>\n<header><h1>{}</h1>", in_markup(page.heading));
-    if (!page.holds.empty()) out += "<p class=\"caption\">" + in_markup(page.holds) + "</p>";
+    if (page.is_private) out += "<p class=\"caption\">" + in_markup(page.holds) + "</p>";
     out += "</header>\n<nav aria-label=\"Blocks\">";
     for (const Block& block : page.blocks)
         out += fmt::format("<a href=\"#{}\">{}</a>\n", block.id, in_markup(block.title));
     out += "</nav>\n<main>\n";
-    for (const Block& block : page.blocks) out += section(block);
-    out += fmt::format("</main>\n<footer><p>mpiprof {}. This file loads nothing from elsewhere.</p></footer>\n",
-                       MPIPROF_VERSION);
+    for (const Block& block : page.blocks) out += linked(section(block), page);
+    out += fmt::format("</main>\n<footer><p>mpiprof {}. This file loads nothing from elsewhere. {}</p></footer>\n",
+                       MPIPROF_VERSION, page.is_private ? "" : in_markup(page.holds));
     return out + data(page) + "</body>\n</html>\n";
 }
 

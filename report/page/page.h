@@ -24,7 +24,8 @@ struct Page {
     std::string title;  // of the window
     std::string heading;
     std::vector<Block> blocks{};
-    std::string holds{};      // what of people and machines it says; a sentence at its top, too
+    std::string holds{};      // what of people and machines it says
+    bool is_private = false;  // then it says so at its top
     bool has_script = true;   // else nothing can be sorted or copied: for mail gateways
     bool is_one_file = true;  // else style and script lie beside it, for servers that forbid them within
     // Base64, for other commands to read (model/page_marks.h); empty: it has none.

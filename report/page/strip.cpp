@@ -13,7 +13,7 @@ namespace mpiprof::report::page {
 namespace {
 
 constexpr double width = 1000, high = 130, left = 64, top = 6;
-constexpr std::size_t most_bars = 400, most_texts = 128, most_bands = 100;
+constexpr std::size_t most_bars = 400, most_texts = 128, most_bands = 100, most_labels = 40;
 
 double total(const std::vector<double>& ns) { return std::accumulate(ns.begin(), ns.end(), 0.0); }
 
@@ -107,8 +107,13 @@ class Drawing {
         const auto text = [](double x, double y, std::string_view anchor, const std::string& words) {
             return fmt::format(R"(<text x="{:.0f}" y="{:.0f}" text-anchor="{}">{}</text>)", x, y, anchor, words);
         };
-        return text(left - 6, top + 10, "end", human_time(most_)) + text(left - 6, top + high, "end", "0") +
-               text(left, top + high + 17, "start", fmt::format("rank {}", bars_.front().first->number)) +
+        std::string out = text(left - 6, top + 10, "end", human_time(most_)) + text(left - 6, top + high, "end", "0");
+        if (bars_.size() <= most_labels) {
+            for (std::size_t i = 0; i < bars_.size(); ++i)
+                out += text(x(i) + 0.47 * step_, top + high + 17, "middle", fmt::format("{}", bars_[i].first->number));
+            return out + text(left - 6, top + high + 17, "end", "rank");
+        }
+        return out + text(left, top + high + 17, "start", fmt::format("rank {}", bars_.front().first->number)) +
                text(width, top + high + 17, "end", fmt::format("rank {}", bars_.back().last->number));
     }
 

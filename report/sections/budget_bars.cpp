@@ -34,10 +34,6 @@ StackedBar bar_of(const Budget& budget, const Analysed& all) {
 
 namespace {
 
-Table bar_table(std::string id, const Budget& budget, const Analysed& all, const std::string& whose) {
-    return picture_table(std::move(id), bar_of(budget, all), fmt::format("{}: {}", whose, human_time(budget.run())));
-}
-
 // A share of a rank's run, over the ranks.
 struct ShareSpread {
     double least = 0, most = 0;
@@ -103,14 +99,17 @@ std::vector<Table> bars_of_ends(const Analysed& all) {
     const Figures& figures = all.figures();
     const std::string library(vocabulary_of(job).library);
     std::vector<Table> tables;
-    const auto add = [&](const char* id, const Spread::At& at, std::string_view where) {
+    const auto add = [&](const char* id, const Spread::At& at, const std::string& where) {
         const Rank* rank = job.find(at.rank);
         if (job.ranks.size() < 2 || !rank || !rank->has_profile) return;
-        tables.push_back(bar_table(id, budget_of(*rank), all,
-                                   fmt::format("Rank {}, with most time {} {}", at.rank, where, library)));
+        const Budget budget = budget_of(*rank);
+        const auto ns = static_cast<double>(at.ns);
+        tables.push_back(picture_table(id, bar_of(budget, all),
+                                       fmt::format("Rank {}: most time {}, {} of its {}", at.rank, where,
+                                                   human_time(ns), human_time(budget.run()))));
     };
-    add("most_outside", figures.outside.most, "outside");
-    add("most_inside", figures.in_mpi.most, "in");
+    add("most_outside", figures.outside.most, "outside " + library);
+    if (figures.in_mpi.most.rank != figures.outside.most.rank) add("most_inside", figures.in_mpi.most, "in " + library);
     return tables;
 }
 

@@ -36,6 +36,7 @@ struct RuleWords {
     std::string_view check;     // how to see for oneself, and what to do
     std::string (*says)(const Spoken&);
     std::string (*begins)(const Spoken&) = nullptr;   // a report; null: what it says
+    std::string (*next)(const Spoken&) = nullptr;     // what to do about this one; null or empty: `check`
     std::string (*advises)(const Spoken&) = nullptr;  // in the words of whoever started the ranks
 };
 

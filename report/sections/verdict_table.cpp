@@ -26,8 +26,11 @@ std::optional<SourceSite> site_of(const Finding& verdict, const Job& job) {
     return SourceSite{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
 }
 
-std::string_view next_step(const Finding& verdict) {
-    return verdict.rule == Rule::healthy ? std::string_view() : text_of(verdict.rule).check;
+std::string next_step(const Finding& verdict, const Job& job) {
+    const RuleWords& words = text_of(verdict.rule);
+    if (verdict.rule == Rule::healthy) return "";
+    const std::string of_this_one = words.next ? words.next({verdict, job, vocabulary_of(job)}) : "";
+    return of_this_one.empty() ? std::string(words.check) : of_this_one;
 }
 
 // "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
@@ -57,12 +60,13 @@ Table verdict_table(const Analysed& all) {
     lines.add("site_line", site ? known(std::uint64_t{site->source.line}) : Value());
     lines.add("site_share", site ? Value(site->share) : Value());
     lines.add("site_share_is_of", site ? Value(std::string(site->is_of_waiting ? "waiting" : "call")) : Value());
-    lines.add("next", text(std::string(next_step(finding))));
+    const std::string next = next_step(finding, all.job);
+    lines.add("next", text(next));
     Table table = lines.take();
     table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
     if (const std::string cost = cost_of(finding, all); !cost.empty()) table.notes.push_back("cost: " + cost);
     if (site) table.notes.push_back("where: " + site->text());
-    if (const auto next = next_step(finding); !next.empty()) table.notes.push_back(fmt::format("next: {}", next));
+    if (!next.empty()) table.notes.push_back(fmt::format("next: {}", next));
     return table;
 }
 

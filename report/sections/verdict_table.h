@@ -27,7 +27,7 @@ struct SourceSite {
 std::optional<SourceSite> site_of(const Finding& verdict, const Job& job);
 
 // What a reader does now; empty where nothing is to be done.
-std::string_view next_step(const Finding& verdict);
+std::string next_step(const Finding& verdict, const Job& job);
 
 Table verdict_table(const Analysed& all);
 

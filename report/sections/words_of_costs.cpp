@@ -290,6 +290,8 @@ std::string begins(const evidence::Healthy& e, const Spoken& s) {
                                                                   : std::string("No bottleneck");
     std::string text = fmt::format("{}: {}{} of the run is inside {}", nothing, at_least(s.job),
                                    human_share(e.mpi_share), s.words.library);
+    if (e.off_main_share >= worth_a_word)
+        text += fmt::format(", {} of that on threads other than the main thread", human_share(e.off_main_share));
     if (e.setup_share >= 0.05)
         text += fmt::format(", {} to create and destroy communicators", human_share(e.setup_share));
     if (e.load_balance)

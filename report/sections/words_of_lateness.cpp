@@ -109,6 +109,18 @@ std::string begins(const evidence::Imbalance& e, const Spoken& s) {
 }
 }  // namespace
 
+namespace {
+// Whoever is off the CPU has neither more to compute nor a slower processor.
+std::string next(const evidence::Imbalance& e, const Spoken& s) {
+    constexpr double hardly_on_a_cpu = 0.3;
+    if (!e.cpu_share || *e.cpu_share >= hardly_on_a_cpu || e.throttled_ns != 0) return "";
+    return fmt::format(
+        "mpiprof-report ranks --sort outside; mpiprof-report time. {} off the CPU outside {}: look for sleep, file I/O, "
+        "locks or a GPU that {} for.",
+        s.verb("It is mostly", "They are mostly"), s.words.library, s.verb("it waits", "they wait"));
+}
+}  // namespace
+
 const RuleWords rule_words::slow_rank{
     .means = "Some ranks compute longer, or spend longer outside MPI, and the others wait for them.",
     .evidence =
@@ -121,6 +133,7 @@ const RuleWords rule_words::slow_rank{
         "the work of the ranks, and their CPU time with their time outside MPI.",
     .says = of<evidence::Imbalance, says>,
     .begins = of<evidence::Imbalance, begins>,
+    .next = of<evidence::Imbalance, next>,
 };
 
 const RuleWords rule_words::slow_node{

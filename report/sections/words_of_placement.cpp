@@ -87,6 +87,12 @@ std::string begins(const evidence::Crowded& e, const Spoken& s) {
                        e.is_outside ? fmt::format(", outside {}", s.words.library) : "", how_it_was_found(e));
 }
 
+std::string next(const evidence::Crowded& e, const Spoken&) {
+    if (e.too_many || !e.have_own_cores) return "";
+    return "Other processes run on the ranks' cores: find them on the node with top or pidstat, and run again on a node of "
+           "your own. mpiprof-report placement has the allowed cores.";
+}
+
 std::string advises(const evidence::Crowded& e, const Spoken& s) { return e.too_many ? advises(*e.too_many, s) : ""; }
 
 }  // namespace
@@ -104,6 +110,7 @@ const RuleWords rule_words::crowded{
         "ranks or threads per core, or bind them.",
     .says = of<evidence::Crowded, says>,
     .begins = of<evidence::Crowded, begins>,
+    .next = of<evidence::Crowded, next>,
     .advises = of<evidence::Crowded, advises>,
 };
 

@@ -138,8 +138,11 @@ TEST(time_budget, has_what_was_neither_run_nor_waited_as_blocked) {
     spec.processor = {.first_ran_ns = 900 * ms, .first_waited_ns = 1 * ms};
     EXPECT_EQ(budget_of_first({spec}).of(Part::blocked), 0) << "it may have run all the time outside MPI";
     spec.between_calls = {.ns = 70 * ms, .waited_ns = 0, .ran_ns = 20 * ms};
+    EXPECT_NEAR(budget_of_first({spec}).of(Part::blocked), 0.099 * s, 1e6) << "it ran for all the rest of 1 s";
+    spec.processor.first_ran_ns = 400 * ms;
     EXPECT_NEAR(budget_of_first({spec}).of(Part::blocked), 0.5 * s, 1e6);
     EXPECT_NEAR(budget_of_first({spec}).of(Part::computing), 0.2 * s, 2e6);
+    spec.processor.first_ran_ns = 900 * ms;
     spec.between_calls.ran_ns = 70 * ms;
     EXPECT_EQ(budget_of_first({spec}).of(Part::blocked), 0);
     spec.processor.first_ran_ns = 200 * ms;
