@@ -333,6 +333,12 @@ struct RankFacts {
 };
 
 struct Profile : RunFacts, RankFacts {
+    // Compiled once, in profile.cpp. No profile is copied.
+    Profile();
+    Profile(Profile&&) noexcept;
+    Profile& operator=(Profile&&) noexcept;
+    ~Profile();
+
     std::string path;
     std::uint32_t size = 1;  // of MPI_COMM_WORLD
     std::uint64_t parent_pid = 0;
