@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace mpiprof;
     const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
     report::looks_like_mpitrace(bytes);
-    const auto profile = report::read_mpitrace(bytes, "mpi_profile.4711.0");
-    if (profile) fuzz::report_on(*profile);
+    const auto read = [&] { return report::read_mpitrace(bytes, "mpi_profile.4711.0"); };
+    if (read()) fuzz::report_on([&] { return std::move(*read()); });
     return 0;
 }

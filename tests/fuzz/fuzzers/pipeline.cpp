@@ -40,10 +40,9 @@ void expect_json(std::string_view text) {
 namespace {
 
 // A second rank of the same job, so that merging has something to add; it hangs where the first did.
-Profile neighbour_of(const Profile& profile) {
-    Profile other = profile;
-    other.rank = profile.rank ^ 1u;
-    other.size = std::max(profile.size, other.rank + 1);
+Profile neighbour_of(Profile other) {
+    other.rank ^= 1u;
+    other.size = std::max(other.size, other.rank + 1);
     other.state = State::running;
     other.life = Life::ended;
     other.is_end_estimated = true;
@@ -111,8 +110,8 @@ void show_page(const Job& job) {
 
 }  // namespace
 
-void report_on(const Profile& profile) {
-    const Profile neighbour = neighbour_of(profile);
+void report_on(const std::function<Profile()>& read) {
+    const Profile profile = read(), neighbour = neighbour_of(read());
     Job job = merged(profile, neighbour);
     keep_cells(job, profile);
     for (auto* modules : {&job.modules, &job.sites.modules})  // looking into programs is symbols.cpp's matter
@@ -127,15 +126,16 @@ void report_on(const Profile& profile) {
         const Listing listing(job, layout);
         if (const auto text = listing.text(profile.rank, JobPart::always)) expect_safe_on_a_terminal(*text);
     }
-    Profile shown = profile;
-    for (Module& module : shown.modules) module.path.clear();
-    Profile beside = shown;
-    beside.rank = neighbour.rank;
+    const auto shown = [&](std::uint32_t rank) -> Result<Profile> {
+        Profile one = read();
+        for (Module& module : one.modules) module.path.clear();
+        if (rank != one.rank) one.rank = neighbour.rank;
+        return one;
+    };
     for (const Export& one : exports()) {
         std::string text;
         one.write(
-            job, [&](std::uint32_t rank) -> Result<Profile> { return rank == profile.rank ? shown : beside; },
-            [&](std::string_view piece) { text += piece; }, [](const Problem&) {});
+            job, shown, [&](std::string_view piece) { text += piece; }, [](const Problem&) {});
         if (one.name == "folded")
             expect_safe_on_a_terminal(text);
         else if (!text.empty() && one.name != "csv")

@@ -3,11 +3,15 @@
 // so.
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "report/model/profile.h"
 
 namespace mpiprof::fuzz {
 
-void report_on(const report::Profile& profile);
+// `read`: the profile, as often as it is asked for.
+void report_on(const std::function<report::Profile()>& read);
 
 // Ends the fuzzer with a message.
 [[noreturn]] void broken(const char* what, std::string_view text);

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const report::ByteSpan bytes(reinterpret_cast<const std::byte*>(data), size);
     const auto head = report::read_head(bytes, size, "mpi_profile.1.0");
     if (!head) fuzz::expect_safe_on_a_terminal("");
-    const auto profile = report::read_profile(bytes, "mpi_profile.1.0", report::Detail::events);
-    if (profile) fuzz::report_on(*profile);
+    const auto read = [&] { return report::read_profile(bytes, "mpi_profile.1.0", report::Detail::events); };
+    if (read()) fuzz::report_on([&] { return std::move(*read()); });
     return 0;
 }
