@@ -104,7 +104,7 @@ struct Body {
     std::string operator()(const report::Grid&) const { return Grid(table, id).html(); }
     std::string operator()(const Headline& headline) const {
         std::string out;
-        std::uint64_t line = 0;
+        std::optional<std::uint64_t> line;
         for (const Headline::Item& item : headline.items) {
             if (item.text.empty()) continue;
             if (item.line != line) out += (out.empty() ? "" : "</ul>\n") + std::string("<ul class=\"facts\">");
