@@ -13,7 +13,7 @@
 namespace mpiprof::report {
 
 std::string SourceSite::text() const {
-    return fmt::format("{} at {}: {} of {}", call, source_text(source), human_share(share),
+    return fmt::format("{} at {}, {} of {}", call, source_text(source), human_share(share),
                        is_of_waiting ? "all waiting (an estimate)" : "the time in " + call);
 }
 
@@ -39,7 +39,8 @@ static std::string cost_of(const Finding& verdict, const Analysed& all) {
     if (share <= 0 || share >= 1) return "";
     constexpr double hour_ns = 3600e9;
     const double ns = share * static_cast<double>(all.figures().wall_ns);
-    const std::string time = ns < hour_ns / 10 ? human_time(ns) : fmt::format("{:.1f} rank-hours", ns / hour_ns);
+    const std::string time = ns < hour_ns / 10 ? human_time(ns) + " added up over the ranks"
+                                               : fmt::format("{:.1f} rank-hours", ns / hour_ns);
     return fmt::format("{} of the time of all ranks, {}", human_share(share), time);
 }
 
