@@ -10,7 +10,6 @@
 #include "report/compare/run.h"
 #include "report/model/units.h"
 #include "report/page/icicle.h"
-#include "report/page/strip.h"
 #include "report/sections/budget_bars.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
@@ -21,22 +20,8 @@ namespace {
 
 constexpr std::size_t ranks_shown = 200;  // of more ranks those at the ends
 
-std::vector<std::string> ranks_strip(const Job& job) {
-    const std::string library(vocabulary_of(job).library);
-    page::Strip strip{.parts = {{"outside " + library, "#c3ccd8"},
-                                {"waiting for other ranks", "#b3441e"},
-                                {"in calls that have not returned", "#7d5a3c"},
-                                {"otherwise in " + library, "#4f9aa8"}},
-                      .ranks = {}};
-    for (const Rank& rank : job.ranks) {
-        if (rank.elapsed_ns == 0) continue;
-        const auto waiting = static_cast<double>(std::min(rank.waiting_ns, rank.mpi_ns));
-        strip.ranks.push_back({rank.rank,
-                               job.hosts[rank.host],
-                               {static_cast<double>(rank.outside_ns()), waiting, static_cast<double>(rank.in_call_ns),
-                                static_cast<double>(rank.mpi_ns) - waiting}});
-    }
-    const std::string svg = page::strip(strip);
+std::vector<std::string> strip_of(const Job& job) {
+    const std::string svg = within_page(ranks_strip(job));
     return svg.empty() ? std::vector<std::string>{} : std::vector{svg};
 }
 
@@ -94,7 +79,7 @@ constexpr BlockRow rows[] = {
     {"sites", "Where in the program",
      "Callers above what they call, as wide as their share of the time in these calls; click a frame to zoom.",
      call_paths},
-    {"ranks", "Ranks and nodes", "A bar for each rank, its time from Init to Finalize; bands are nodes.", ranks_strip,
+    {"ranks", "Ranks and nodes", "A bar for each rank, its time from Init to Finalize; bands are nodes.", strip_of,
      most_ranks},
     {"budget", "Where the time went"},
     {"time", "When"},

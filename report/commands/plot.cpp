@@ -24,7 +24,14 @@
 namespace mpiprof::report {
 namespace {
 
-using Drawn = std::variant<Chart, HeatMap, Bars>;
+// Time of ranks: bars in a file, curves on a terminal.
+struct OfRanks {
+    Strip strip;
+    Chart chart;
+};
+std::string svg_of(const OfRanks& ranks) { return svg_of(ranks.strip); }
+
+using Drawn = std::variant<Chart, HeatMap, Bars, OfRanks>;
 
 // Hands over each job of the operands.
 int each_job(const Options& options, const std::function<void(LoadedRun&&)>& take) {
@@ -55,6 +62,7 @@ struct IsEmpty {
         });
     }
     bool operator()(const Bars& bars) const { return bars.groups.empty(); }
+    bool operator()(const OfRanks& ranks) const { return ranks.strip.ranks.empty(); }
 };
 
 // ---- on the terminal ----
@@ -73,6 +81,8 @@ Table table_of_map(const HeatMap& map) {
                            },
                            map.lines);
     table.title = map.title;
+    table.notes.push_back(map.of);
+    for (const HeatMap::Place& mark : map.marks) table.notes.push_back(Note::mark("values", mark.at, mark.text));
     return table;
 }
 
@@ -97,6 +107,7 @@ Table table_of_bars(const Bars& bars) {
                            },
                            lines);
     table.title = bars.title;
+    table.notes.push_back(bars.of);
     return table;
 }
 
@@ -105,6 +116,7 @@ struct OnTerminal {
     std::string operator()(const Chart& chart) const { return text_of(chart, screen.width, screen.has_utf8); }
     std::string operator()(const HeatMap& map) const { return shown(table_of_map(map)); }
     std::string operator()(const Bars& bars) const { return shown(table_of_bars(bars)); }
+    std::string operator()(const OfRanks& ranks) const { return (*this)(ranks.chart); }
 
   private:
     std::string shown(Table table) const {
@@ -209,9 +221,13 @@ class Plot : public Command {
 
     int draw_ranks(const Options& options, Drawn& drawn) const {
         Chart chart;
-        const int code = each_job(options, [&](LoadedRun&& loaded) {
-            add_ranks(chart, loaded.job, loaded.label, !are_several_runs(options));
-        });
+        if (!are_several_runs(options))
+            return each_job(options, [&](LoadedRun&& loaded) {
+                add_ranks(chart, loaded.job, "");
+                drawn = OfRanks{ranks_strip(loaded.job), std::move(chart)};
+            });
+        const int code =
+            each_job(options, [&](LoadedRun&& loaded) { add_ranks(chart, loaded.job, loaded.label + ": "); });
         drawn = std::move(chart);
         return code;
     }

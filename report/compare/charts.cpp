@@ -9,8 +9,10 @@
 #include <set>
 
 #include "report/analysis/periods.h"
+#include "report/analysis/verdict_moments.h"
 #include "report/compare/transfer_tables.h"
 #include "report/model/units.h"
+#include "report/sections/run_headline.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -20,6 +22,7 @@ constexpr std::size_t most_points = 256;   // of a curve over ranks; neighbours 
 constexpr std::size_t most_lines = 64;     // of a map; the same
 constexpr std::size_t periods_drawn = 60;  // as many as `time` has in data
 constexpr std::size_t most_groups = 12;
+constexpr std::size_t most_borders = 32;  // of nodes: of more there would be nothing else to see
 
 // Of a period; not a number where hardly anything was recorded.
 double share_of(const Period& period) {
@@ -57,6 +60,29 @@ std::string largest_call(const std::vector<Run>& runs) {
     return most == bytes.end() ? "" : most->first;
 }
 
+// Of which runs a picture is: the first, and how many others, whose names the legend has.
+class OfRuns {
+  public:
+    void add(const std::string& in_a_line) {
+        if (in_a_line.empty()) return;
+        if (first_.empty()) first_ = in_a_line;
+        ++runs_;
+    }
+    std::string text() const {
+        return runs_ < 2 ? first_ : fmt::format("{}, and {}", first_, plural(runs_ - 1, "other run", "other runs"));
+    }
+
+  private:
+    std::string first_;
+    std::size_t runs_ = 0;
+};
+
+std::string of_runs(const std::vector<Run>& runs) {
+    OfRuns of;
+    for (const Run& run : runs) of.add(run.in_a_line);
+    return of.text();
+}
+
 bool makes(const Run& run, const std::string& name) {
     return std::ranges::any_of(run.calls, [&](const RunCall& call) { return call.call == name && call.bytes != 0; });
 }
@@ -66,7 +92,11 @@ bool makes(const Run& run, const std::string& name) {
 Chart scaling_chart(const ScalingReport& report, ScalingCurve kind) {
     const Scaling& first = report.series.front().scaling;
     const std::string speedup = first.is_weak ? "Scaled speedup" : "Speedup";
+    OfRuns of;
+    for (const ScalingSeries& series : report.series)
+        for (const SizedRun& sized : series.runs) of.add(sized.run.in_a_line);
     Chart chart{.title = first.is_weak ? "Weak scaling" : "Scaling",
+                .of = of.text(),
                 .x = {ChartAxis::Kind::integers, fmt::format("N ({})", report.unit.many)},
                 .y = {ChartAxis::Kind::linear, speedup},
                 .curves = {},
@@ -92,6 +122,7 @@ Chart scaling_chart(const ScalingReport& report, ScalingCurve kind) {
 
 Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call) {
     Chart chart{.title = "Bandwidth of single calls",
+                .of = of_runs(runs),
                 .x = {ChartAxis::Kind::bytes, "Size of a call"},
                 .y = {ChartAxis::Kind::decades, "MB/s"},
                 .curves = {}};
@@ -115,7 +146,10 @@ Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call) {
 }
 
 Chart bandwidth_chart(const std::vector<TransferRun>& runs) {
+    OfRuns of;
+    for (const TransferRun& run : runs) of.add(run.in_a_line);
     Chart chart{.title = "Bandwidth of messages, from when both sides had posted",
+                .of = of.text(),
                 .x = {ChartAxis::Kind::bytes, "Size of a message"},
                 .y = {ChartAxis::Kind::decades, "MB/s"},
                 .curves = {}};
@@ -137,6 +171,7 @@ Chart bandwidth_chart(const std::vector<TransferRun>& runs) {
 
 Chart sizes_chart(const std::vector<Run>& runs) {
     Chart chart{.title = "Calls by size",
+                .of = of_runs(runs),
                 .x = {ChartAxis::Kind::bytes, "Size of a call"},
                 .y = {ChartAxis::Kind::decades, "Calls"},
                 .curves = {}};
@@ -149,13 +184,33 @@ Chart sizes_chart(const std::vector<Run>& runs) {
     return chart;
 }
 
-void add_ranks(Chart& chart, const Job& job, const std::string& label, bool is_alone) {
+Strip ranks_strip(const Job& job) {
+    const std::string library(vocabulary_of(job).library);
+    Strip strip{.title = "Ranks",
+                .of = run_in_a_line(job),
+                .parts = {{"outside " + library, "#c3ccd8"},
+                          {"waiting for other ranks", "#b3441e"},
+                          {"in calls that have not returned", "#7d5a3c"},
+                          {"otherwise in " + library, "#4f9aa8"}},
+                .ranks = {}};
+    for (const Rank& rank : job.ranks) {
+        if (rank.elapsed_ns == 0) continue;
+        const auto waiting = static_cast<double>(std::min(rank.waiting_ns, rank.mpi_ns));
+        strip.ranks.push_back({rank.rank,
+                               job.hosts[rank.host],
+                               {static_cast<double>(rank.outside_ns()), waiting, static_cast<double>(rank.in_call_ns),
+                                static_cast<double>(rank.mpi_ns) - waiting}});
+    }
+    return strip;
+}
+
+void add_ranks(Chart& chart, const Job& job, const std::string& label) {
     chart.title = "Ranks";
     chart.x = {ChartAxis::Kind::integers, "Rank"};
     chart.y = {ChartAxis::Kind::linear, "Time (s)"};
-    const std::string library(vocabulary_of(job).library), of = is_alone ? "" : label + ": ";
-    Curve inside{.name = fmt::format("{}in {}", of, library), .points = {}},
-        outside{.name = fmt::format("{}outside {}", of, library), .points = {}};
+    const std::string library(vocabulary_of(job).library);
+    Curve inside{.name = fmt::format("{}in {}", label, library), .points = {}},
+        outside{.name = fmt::format("{}outside {}", label, library), .points = {}};
     std::vector<const Rank*> ranks;
     for (const Rank& rank : job.ranks)
         if (rank.elapsed_ns != 0) ranks.push_back(&rank);
@@ -184,6 +239,7 @@ HeatMap matrix_map(const Job& job) {
     const std::uint64_t width = std::max<std::uint64_t>((ranks + most_lines - 1) / most_lines, 1);
     const std::uint64_t blocks = (ranks + width - 1) / width;
     HeatMap map{.title = "Bytes from rank to rank",
+                .of = run_in_a_line(job),
                 .x = width > 1 ? fmt::format("To rank, {} together", width) : "To rank",
                 .y = "From rank",
                 .first = "0",
@@ -196,13 +252,19 @@ HeatMap matrix_map(const Job& job) {
         map.lines.push_back({fmt::format("{}", i * width), std::vector<double>(blocks, 0.0)});
     for (const PeerPair& pair : job.peers.pairs)
         map.lines[pair.from / width].values[pair.to / width] += static_cast<double>(pair.bytes());
+    for (std::size_t i = 1; width == 1 && i < job.ranks.size(); ++i)
+        if (job.ranks[i].host != job.ranks[i - 1].host && job.ranks[i].rank < ranks)
+            map.borders.push_back(static_cast<double>(job.ranks[i].rank) / static_cast<double>(blocks));
+    if (map.borders.size() > most_borders) map.borders.clear();
     return map;
 }
 
-HeatMap time_map(const Job& job) {
+HeatMap time_map(const Analysed& all) {
+    const Job& job = all.job;
     const std::vector<Lane> lanes = lanes_of(job, {});
     const Axis axis = axis_of(lanes);
     HeatMap map{.title = fmt::format("Time in {}", vocabulary_of(job).library),
+                .of = run_in_a_line(job),
                 .x = "Time",
                 .y = "Rank",
                 .first = "0",
@@ -218,6 +280,12 @@ HeatMap time_map(const Job& job) {
         HeatMap::Line& line = map.lines.emplace_back(HeatMap::Line{fmt::format("{}", part.front().rank->rank), {}});
         for (const Period& period : periods_of(part, axis, periods_drawn)) line.values.push_back(share_of(period));
     }
+    if (axis.length() > 0)
+        for (double ns = 0, step = nice_step(axis.length() / 1e9) * 1e9; ns <= axis.length(); ns += step)
+            map.ticks.push_back({ns / axis.length(), ns == 0 ? "0" : human_time(ns)});
+    for (const VerdictMoment& moment : verdict_moments(all, axis))
+        map.marks.push_back({moment.at, fmt::format("[{}] {} {}", id_of(moment.rule), moment.begins ? "from" : "until",
+                                                    human_clock(moment.time_ns))});
     return map;
 }
 
@@ -239,6 +307,7 @@ void add_time(Chart& chart, const Job& job, const std::string& label) {
 
 Bars difference_bars(const Side& a, const Side& b, const RunDifference& difference) {
     Bars bars{.title = fmt::format("Where {} and {} differ most", a.name, b.name),
+              .of = a.runs.front().run.in_a_line + " against " + b.runs.front().run.in_a_line,
               .axis = "Time per rank (s)",
               .series = {a.name, b.name},
               .groups = {}};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/analysis/analysed.h"
 #include "report/compare/difference.h"
 #include "report/compare/run.h"
 #include "report/compare/scaling_tables.h"
@@ -11,6 +12,7 @@
 #include "report/plots/bars.h"
 #include "report/plots/chart.h"
 #include "report/plots/heat_map.h"
+#include "report/plots/strip.h"
 
 namespace mpiprof::report {
 
@@ -29,13 +31,15 @@ Chart bandwidth_chart(const std::vector<TransferRun>& runs);
 Chart sizes_chart(const std::vector<Run>& runs);
 
 // Time inside MPI and outside, rank by rank, of a job; added to what is there of others.
-void add_ranks(Chart& chart, const Job& job, const std::string& label, bool is_alone);
+void add_ranks(Chart& chart, const Job& job, const std::string& label);
+// Of one job: each rank a bar of its parts.
+Strip ranks_strip(const Job& job);
 
 // Bytes from each rank to each other; where there are many, of neighbouring ranks together.
 HeatMap matrix_map(const Job& job);
 
 // The share of the time that is spent inside MPI: of each rank over time, and of all ranks as a curve.
-HeatMap time_map(const Job& job);
+HeatMap time_map(const Analysed& all);
 void add_time(Chart& chart, const Job& job, const std::string& label);
 
 // The times of those calls of which two sides differ most.

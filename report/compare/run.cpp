@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/analysis/placed_nodes.h"
+#include "report/sections/run_headline.h"
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
@@ -89,6 +90,7 @@ Run run_of(const Job& job, std::string label) {
         if (rank.started_at_ns != 0 && (run.started_at_ns == 0 || rank.started_at_ns < run.started_at_ns))
             run.started_at_ns = rank.started_at_ns;
     for (const SettingRow& row : job.labels) run.said.emplace_back(row.name, row.values.front().value);
+    run.in_a_line = run_in_a_line(job);
     run.ending = ending_of(job);
     run.ranks = job.size;
     run.profiles = job.profiles();

@@ -62,6 +62,7 @@ struct RunCall {
 
 struct Run {
     std::string label;
+    std::string in_a_line{};                                  // what ran when, on how many ranks
     std::vector<std::pair<std::string, std::string>> said{};  // by MPIPROF_LABELS and the program: key and value
     std::uint64_t started_at_ns = 0;                          // 0 = not known
     Ending ending = Ending::whole;

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <span>
 
+#include "report/model/base_name.h"
 #include "report/model/joined.h"
 
 namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t names_shown = 4;
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string first_names(const std::vector<std::string>& names) {
     const std::size_t shown = std::min(names.size(), names_shown);
@@ -84,7 +83,7 @@ class Facts {
     void add_code() {
         std::map<std::string, std::string> builds;
         for (const Module& module : job_.sites.modules)
-            if (!module.is_script && !module.build_id.empty()) builds[base(module.path)] = module.build_id;
+            if (!module.is_script && !module.build_id.empty()) builds[base_name(module.path)] = module.build_id;
         for (const auto& [name, build] : builds) add(RunFact::Kind::code, "build of " + name, build);
     }
 

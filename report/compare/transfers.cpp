@@ -9,6 +9,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "report/sections/run_headline.h"
 #include "report/statistics/statistics.h"
 
 namespace mpiprof::report {
@@ -209,6 +210,7 @@ Transfer TransferReader::transfer_of(const End& send, const End& receive) const 
 
 TransferRun TransferReader::finish(std::string label) {
     run_.label = std::move(label);
+    run_.in_a_line = run_in_a_line(job_);
     run_.mpi_library = job_.mpi_library;
     run_.is_cuda_aware = job_.is_cuda_aware;
     run_.copies = job_.gpu.work;

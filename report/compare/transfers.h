@@ -85,6 +85,7 @@ struct TransferPair {
 // The transfers of one run and what explains them.
 struct TransferRun {
     std::string label;
+    std::string in_a_line{};  // what ran when, on how many ranks
     bool is_traced = false;
     std::vector<Transfer> transfers;      // in the order in which they were done
     std::vector<TransferClass> classes;   // by distance, buffers, call, size

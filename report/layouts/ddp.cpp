@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+#include "report/model/base_name.h"
 #include "report/model/visible.h"
 
 namespace mpiprof::report {
@@ -24,8 +25,6 @@ constexpr std::string_view without_ddp = "no ddp";
 constexpr std::array<std::string_view, 4> own_keys{"bucket_size", "cuda_version", "distributed_backend",
                                                    "pytorch_version"};
 constexpr std::string_view results_key = "benchmark_results";
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // The value of most ranks; empty: nobody says.
 std::string label_of(const Job& job, std::string_view key) {
@@ -64,7 +63,7 @@ std::pair<std::string, std::string> place_of(const RegionRow& marks) {
 std::string model_of(const Job& job) {
     const std::string label = label_of(job, "model");
     if (!label.empty()) return label;
-    return base(job.command.empty() ? job.executable : job.command.substr(0, job.command.find(' ')));
+    return base_name(job.command.empty() ? job.executable : job.command.substr(0, job.command.find(' ')));
 }
 
 // Nodes, and the most ranks on one of them: "2M/8G".

@@ -28,4 +28,10 @@ Note::~Note() = default;
 void Note::add(Part part) { parts.push_back(std::move(part)); }
 Note Note::on(std::string column, std::string text) { return {Part{std::move(text), std::move(column)}}; }
 
+Note Note::mark(std::string column, double at, std::string text) {
+    Note note = on(std::move(column), std::move(text));
+    note.at = at;
+    return note;
+}
+
 }  // namespace mpiprof::report

@@ -134,6 +134,7 @@ struct Note {
         std::string column = {};
     };
     std::vector<Part> parts;
+    double at = -1;  // it explains a mark along what its column draws: 0..1
 
     Note(std::string text);
     Note(const char* text);
@@ -144,6 +145,7 @@ struct Note {
     Note& operator=(Note&&) noexcept;
     ~Note();
     static Note on(std::string column, std::string text);
+    static Note mark(std::string column, double at, std::string text);
     void add(Part part);
 };
 

@@ -51,7 +51,7 @@ std::string sparkline(const Series& all, Range range) {
                        line_width, height, points);
 }
 
-std::string heat(const Series& values, const Shades& shades) {
+std::string heat(const Series& values, const Shades& shades, const std::vector<double>& marks) {
     std::array<std::string, most_shade + 1> paths;  // the first of what is not known
     for (std::size_t begin = 0, end; begin < values.size(); begin = end) {
         const auto shade = [&](std::size_t i) {
@@ -68,6 +68,8 @@ std::string heat(const Series& values, const Shades& shades) {
         std::clamp<std::size_t>(values.size() * 4, line_width, 800), height, std::max<std::size_t>(1, values.size()));
     for (std::size_t shade = 0; shade < paths.size(); ++shade)
         if (!paths[shade].empty()) svg += fmt::format(R"(<path class="s{}" d="{}"/>)", shade, paths[shade]);
+    for (const double at : marks)
+        svg += fmt::format(R"(<path class="mark" d="M{:.2f} 0v1"/>)", at * static_cast<double>(values.size()));
     return svg + "</svg>";
 }
 

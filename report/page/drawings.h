@@ -13,7 +13,7 @@ namespace mpiprof::report::page {
 std::string bar(double share);  // 0..1 of the full width
 std::string sparkline(const Series& values, Range range);
 // A shade per value; one path for each shade, so that long maps are few elements.
-std::string heat(const Series& values, const Shades& shades);
+std::string heat(const Series& values, const Shades& shades, const std::vector<double>& marks);
 
 std::string_view colour_of(std::size_t segment);  // "#2f6fde"
 

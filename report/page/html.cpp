@@ -32,7 +32,7 @@ std::string drawing(const Table& table, std::size_t column, const Value& value) 
             return series ? sparkline(*series, range_for(table, column, *series)) : "";
         case Draw::heat:
         case Draw::log_heat:
-            return series ? heat(*series, shades_for(table, column)) : "";
+            return series ? heat(*series, shades_for(table, column), marks_of(table, column)) : "";
         case Draw::nothing:
             break;
     }

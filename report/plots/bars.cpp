@@ -12,7 +12,7 @@ namespace mpiprof::report {
 namespace {
 
 constexpr double width = 640, height = 440;
-constexpr double left = 190, right = 40, top = 58, bottom = 52;
+constexpr double left = 190, right = 40, top = 66, bottom = 52;
 constexpr std::string_view colors[] = {"#0072b2", "#e69f00"};
 
 std::string description_of(const Bars& bars) {
@@ -37,7 +37,7 @@ std::string svg_of(const Bars& bars) {
     }
     canvas.line({left, top}, {left, height - bottom}, {.color = "#444444"});
     canvas.text({(left + width - right) / 2, height - 12}, bars.axis, Anchor::middle, 13);
-    canvas.text({width / 2, 22}, bars.title, Anchor::middle, 15);
+    canvas.heading(bars.title, bars.of);
     const double slot = (height - top - bottom) / static_cast<double>(std::max<std::size_t>(bars.groups.size(), 1));
     const double thickness =
         std::min(0.8 * slot / static_cast<double>(std::max<std::size_t>(bars.series.size(), 1)), 24.0);
@@ -52,8 +52,8 @@ std::string svg_of(const Bars& bars) {
     }
     double at = left;
     for (std::size_t i = 0; i < bars.series.size(); ++i) {
-        canvas.box({at, 34}, {at + 14, 46}, colors[i % 2]);
-        canvas.text({at + 20, 45}, bars.series[i], Anchor::begin);
+        canvas.box({at, 44}, {at + 14, 56}, colors[i % 2]);
+        canvas.text({at + 20, 55}, bars.series[i], Anchor::begin);
         at += 40 + 7.5 * static_cast<double>(bars.series[i].size());
     }
     return canvas.svg();

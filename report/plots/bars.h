@@ -12,6 +12,7 @@ struct Bars {
         std::vector<double> values;  // of each series
     };
     std::string title;
+    std::string of{};                 // the run, or the runs
     std::string axis;                 // what a bar's length is
     std::vector<std::string> series;  // two at most can be told apart
     std::vector<Group> groups;        // from top to bottom

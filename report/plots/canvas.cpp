@@ -51,7 +51,7 @@ std::string outline(Point at, Shape shape) {
 
 }  // namespace
 
-Canvas::Canvas(double width, double height, std::string_view title, std::string_view description) {
+Canvas::Canvas(double width, double height, std::string_view title, std::string_view description) : width_(width) {
     head_ = fmt::format(
         R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" font-family="Helvetica, Arial, sans-serif">
 <title>{2}</title>
@@ -94,6 +94,11 @@ void Canvas::text(Point at, std::string_view text, Anchor anchor, double size) {
     constexpr std::string_view anchors[] = {"start", "middle", "end"};
     body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", number(at.x),
                          number(at.y), number(size), anchors[static_cast<std::size_t>(anchor)], in_markup(text));
+}
+
+void Canvas::heading(std::string_view title, std::string_view of) {
+    text({width_ / 2, 20}, title, Anchor::middle, 15);
+    if (!of.empty()) text({width_ / 2, 36}, of, Anchor::middle, 11);
 }
 
 void Canvas::vertical_text(Point at, std::string_view text, double size) {

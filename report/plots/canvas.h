@@ -34,11 +34,14 @@ class Canvas {
     // Filled; `about` as of a mark.
     void box(Point from, Point to, std::string_view color, std::string_view about = {});
     void text(Point at, std::string_view text, Anchor anchor, double size = 12);
+    // What the picture shows, and of which run.
+    void heading(std::string_view title, std::string_view of);
     void vertical_text(Point at, std::string_view text, double size = 12);  // upwards, around its middle
 
     std::string svg() const;
 
   private:
+    double width_;
     std::string head_, body_;
 };
 

@@ -13,7 +13,7 @@ namespace mpiprof::report {
 namespace {
 
 constexpr double width = 640, height = 440;
-constexpr double left = 72, right = 32, top = 40, bottom = 56;
+constexpr double left = 72, right = 32, top = 48, bottom = 56;
 
 // Okabe and Ito's colours, which people who see fewer colours tell apart, from dark to light in an order that grey
 // keeps; and dashes and marks, which need no colour.
@@ -82,7 +82,7 @@ class Drawing {
         }
         for (std::size_t i = 0; i < chart_.curves.size(); ++i) curve(chart_.curves[i], look_of(i));
         legend();
-        canvas_.text({width / 2, 22}, chart_.title, Anchor::middle, 15);
+        canvas_.heading(chart_.title, chart_.of);
         return canvas_.svg();
     }
 

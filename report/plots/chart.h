@@ -19,6 +19,7 @@ struct Curve {
 
 struct Chart {
     std::string title;
+    std::string of{};  // the run, or the runs
     ChartAxis x, y;
     std::vector<Curve> curves;
     bool has_diagonal = false;  // light, y = x: perfect scaling

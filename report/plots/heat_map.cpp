@@ -14,7 +14,7 @@ namespace mpiprof::report {
 namespace {
 
 constexpr double width = 640, height = 440;
-constexpr double left = 84, right = 130, top = 40, bottom = 56;
+constexpr double left = 84, right = 130, top = 54, bottom = 56;
 constexpr int shades = 32;
 
 // From white to a dark blue.
@@ -58,6 +58,34 @@ std::string description_of(const HeatMap& map) {
     return fmt::format("{} over {}, {} lines.", map.y, map.x, map.lines.size());
 }
 
+// Ticks, borders of nodes, and what is marked.
+void axis_and_places(Canvas& canvas, const HeatMap& map, double wide) {
+    const double high = height - top - bottom;
+    const Stroke border{.color = "#8a8a8a", .dash = "2 2"};
+    if (map.ticks.empty()) {
+        canvas.text({left, height - bottom + 18}, map.first, Anchor::begin);
+        canvas.text({left + wide, height - bottom + 18}, map.last, Anchor::end);
+    }
+    for (const HeatMap::Place& tick : map.ticks) {
+        const double x = left + tick.at * wide;
+        canvas.line({x, top + high}, {x, top + high + 4}, {.color = "#444444"});
+        canvas.text({x, height - bottom + 18}, tick.text, Anchor::middle);
+    }
+    for (const double at : map.borders) {
+        canvas.line({left, top + at * high}, {left + wide, top + at * high}, border);
+        if (map.is_square) canvas.line({left + at * wide, top}, {left + at * wide, top + high}, border);
+    }
+    for (const HeatMap::Place& mark : map.marks) {
+        const double x = left + mark.at * wide;
+        canvas.line({x, top}, {x, top + high}, {.color = "#d55e00", .width = 2});
+        canvas.text({x, top - 4}, mark.text,
+                    mark.at < 0.2   ? Anchor::begin
+                    : mark.at > 0.8 ? Anchor::end
+                                    : Anchor::middle,
+                    11);
+    }
+}
+
 }  // namespace
 
 std::string svg_of(const HeatMap& map) {
@@ -83,11 +111,10 @@ std::string svg_of(const HeatMap& map) {
     const Stroke frame{.color = "#444444"};
     canvas.polyline({{left, top}, {left + wide, top}, {left + wide, top + high}, {left, top + high}, {left, top}},
                     frame);
-    canvas.text({left, height - bottom + 18}, map.first, Anchor::begin);
-    canvas.text({left + wide, height - bottom + 18}, map.last, Anchor::end);
+    axis_and_places(canvas, map, wide);
     canvas.text({left + wide / 2, height - 14}, map.x, Anchor::middle, 13);
     canvas.vertical_text({20, top + high / 2}, map.y, 13);
-    canvas.text({width / 2, 22}, map.title, Anchor::middle, 15);
+    canvas.heading(map.title, map.of);
     // What the shades mean.
     const double key = left + wide + 24;
     for (int i = 0; i < shades; ++i) {

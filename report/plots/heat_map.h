@@ -13,6 +13,7 @@ struct HeatMap {
         std::vector<double> values;  // 0: nothing; not a number: not known
     };
     std::string title;
+    std::string of{};         // the run
     std::string x, y;         // what runs from left to right, and from top to bottom
     std::string first, last;  // at the ends of x
     enum class Of : std::uint8_t { bytes, shares };
@@ -21,6 +22,14 @@ struct HeatMap {
     double most = 0;         // of the darkest shade; 0: the largest value
     bool is_square = false;  // as many columns as lines, and as high as wide
     std::vector<Line> lines;
+    // Places along x, 0..1: values of the axis, and what is marked. Beyond `borders` another node begins, along y too
+    // where it is square.
+    struct Place {
+        double at;
+        std::string text;
+    };
+    std::vector<Place> ticks{}, marks{};
+    std::vector<double> borders{};
 };
 
 std::string svg_of(const HeatMap& map);

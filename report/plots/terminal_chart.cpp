@@ -36,7 +36,9 @@ class Grid {
             for (std::size_t i = 1; i < curve.points.size(); ++i) line(curve.points[i - 1], curve.points[i], '.');
         for (std::size_t c = 0; c < chart_.curves.size(); ++c)
             for (const Point& point : chart_.curves[c].points) put(place(point), letters[c % letters.size()], true);
-        std::string text = fmt::format("  {}\n\n  {}\n", chart_.title, visible(chart_.y.title, utf8_));
+        std::string text = fmt::format("  {}\n{}\n  {}\n", chart_.title,
+                                       chart_.of.empty() ? "" : "  " + visible(chart_.of, utf8_) + "\n",
+                                       visible(chart_.y.title, utf8_));
         for (std::size_t row = 0; row < rows; ++row) text += trimmed(label_of(row) + " |" + cells_[row]) + "\n";
         text += std::string(margin_ + 1, ' ') + "+" + std::string(columns_, '-') + "\n";
         text += trimmed(ticks()) + "\n";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "report/model/base_name.h"
 #include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/sections/completeness.h"
@@ -59,6 +60,14 @@ std::string label_text(const SettingRow& label, std::uint32_t profiles) {
                        others.empty() ? "" : fmt::format(" ({})", joined(others, ", ")));
 }
 
+// Of the first rank; 0: not known.
+std::uint64_t started_at_ns(const Job& job) {
+    std::uint64_t started = 0;
+    for (const Rank& rank : job.ranks)
+        if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
+    return started;
+}
+
 }  // namespace
 
 // Of mpitrace's text the nodes of the ranks that it tells of, which may be few.
@@ -75,6 +84,15 @@ std::string where_it_ran(const Job& job, bool names_hosts) {
     if (hosts.size() == 1) text += " (" + hosts[0] + ")";
     if (hosts.size() == 2 && nodes == 2) text += " (" + hosts[0] + ", " + hosts[1] + ")";
     return text;
+}
+
+std::string run_in_a_line(const Job& job) {
+    std::vector<std::string> parts{base_name(job.executable)};
+    if (!job.job.empty()) parts.push_back("job " + job.job);
+    if (const std::uint64_t started = started_at_ns(job)) parts.push_back(human_moment(started));
+    parts.push_back(where_it_ran(job, false));
+    std::erase(parts, "");
+    return joined(parts, ", ");
 }
 
 namespace {
@@ -95,12 +113,9 @@ Table run_headline(const Analysed& all) {
     const Completeness& completeness = all.completeness();
     const auto elapsed = static_cast<double>(figures.largest_elapsed_ns);
     const auto process = static_cast<double>(figures.largest_process_ns);
-    std::uint64_t started = 0;
+    const std::uint64_t started = started_at_ns(job);
     std::uint64_t init = 0;
-    for (const Rank& rank : job.ranks) {
-        if (rank.started_at_ns && (!started || rank.started_at_ns < started)) started = rank.started_at_ns;
-        init = std::max(init, rank.init_ns);
-    }
+    for (const Rank& rank : job.ranks) init = std::max(init, rank.init_ns);
     const Vocabulary& words = vocabulary_of(job);
     HeadlineTable lines;
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);

@@ -13,6 +13,9 @@ namespace mpiprof::report {
 // "64 ranks on 2 nodes (n1, n2)", the nodes as far as they are known.
 std::string where_it_ran(const Job& job, bool names_hosts);
 
+// "heat, job 4711, 2026-11-28 10:42:40, 64 ranks on 2 nodes": of which run a picture is.
+std::string run_in_a_line(const Job& job);
+
 Table run_headline(const Analysed& all);
 
 }  // namespace mpiprof::report

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "report/model/base_name.h"
 #include "report/model/joined.h"
 #include "report/model/tally.h"
 #include "report/symbols/demangle.h"
@@ -16,8 +17,6 @@ namespace mpiprof::report {
 namespace {
 
 constexpr std::string_view not_told_apart = "(other)";
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // What calls main is the same in every program.
 bool is_outermost(const SourceLine& source) {
@@ -29,7 +28,7 @@ bool is_outermost(const SourceLine& source) {
 using GroupKey = std::pair<std::string, std::string>;
 
 GroupKey group_of(const SiteLine& line, SitesBy by, const Job& job) {
-    const std::string module = line.module.empty() ? std::string(not_told_apart) : base(line.module);
+    const std::string module = line.module.empty() ? std::string(not_told_apart) : base_name(line.module);
     switch (by) {
         case SitesBy::function:
             return {!line.source.function.empty() ? short_function(line.source.function) : module, ""};
@@ -91,7 +90,7 @@ std::vector<SourceLine> SitePlaces::lines_of(const Place& place) {
     if (!symbol.problem.empty())
         problems_.insert(fmt::format("{}: {}", module.path, symbol.problem));
     else if (!has_line && !module.path.empty())
-        bare_.insert(base(module.path));
+        bare_.insert(base_name(module.path));
     return symbol.lines;
 }
 

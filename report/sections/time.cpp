@@ -7,6 +7,7 @@
 
 #include "report/analysis/analysed.h"
 #include "report/analysis/periods.h"
+#include "report/analysis/verdict_moments.h"
 #include "report/model/units.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
@@ -96,6 +97,10 @@ Table map_table(const std::vector<Lane>& lanes, const Axis& axis, const Analysed
     };
     Table table = table_of("ranks", fields, lines);
     table.title = "RANKS OVER TIME";
+    for (const VerdictMoment& moment : verdict_moments(all, axis))
+        table.notes.push_back(Note::mark("share_by_period", moment.at,
+                                         fmt::format("the mark is when [{}] {}: {}", id_of(moment.rule),
+                                                     moment.begins ? "begins" : "ends", human_clock(moment.time_ns))));
     table.notes.push_back(fmt::format("darker: more time inside {}; {} from left to right", vocabulary_of(job).library,
                                       human_time(axis.length())));
     if (const Figures& figures = all.figures(); figures.was_paused()) {

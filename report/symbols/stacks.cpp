@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "report/model/base_name.h"
+
 namespace mpiprof::report {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::string_view not_told_apart = "(other call sites)";
 
 std::string line_text(const SourceLine& line) {
     if (line.file.empty()) return line.function;
-    const std::string at = fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
+    const std::string at = fmt::format("{}:{}", base_name(line.file), line.line);
     return line.function.empty() ? at : fmt::format("{} ({})", line.function, at);
 }
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <utility>
 
+#include "report/model/base_name.h"
 #include "report/model/given_names.h"
 #include "report/symbols/demangle.h"
 #include "report/symbols/messages.h"
@@ -126,15 +127,11 @@ const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
     return symbol->second;
 }
 
-namespace {
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::string source_text(const SourceLine& source, bool is_for_screen) {
     std::string text;
-    if (!source.file.empty()) text = fmt::format("{}:{}", base(source.file), source.line);
+    if (!source.file.empty()) text = fmt::format("{}:{}", base_name(source.file), source.line);
     if (source.function.empty()) return text;
     return text + (text.empty() ? "" : " ") + (is_for_screen ? short_function(source.function) : source.function);
 }
@@ -144,14 +141,14 @@ std::string place_text(const Symbol& symbol, const Module& module, std::uint64_t
     for (const SourceLine& line : symbol.lines)
         if (const std::string part = source_text(line); !part.empty()) text += (text.empty() ? "" : " < ") + part;
     if (!text.empty()) return text;
-    if (!module.path.empty()) return fmt::format("{}+{:#x}", base(module.path), offset);
+    if (!module.path.empty()) return fmt::format("{}+{:#x}", base_name(module.path), offset);
     return offset ? fmt::format("{:#x}", offset) : "";
 }
 
 std::string short_place_text(const Symbol& symbol, const Module& module, std::uint64_t offset) {
     if (symbol.lines.empty() || symbol.lines.front().file.empty())
         return module.path.empty() ? "" : place_text(symbol, module, offset);
-    return fmt::format("{}:{}", base(symbol.lines.front().file), symbol.lines.front().line);
+    return fmt::format("{}:{}", base_name(symbol.lines.front().file), symbol.lines.front().line);
 }
 
 }  // namespace mpiprof::report

@@ -53,6 +53,13 @@ Shades shades_for(const Table& table, std::size_t column) {
     return {by_ratio ? range.low : 0, range.high, by_ratio};
 }
 
+std::vector<double> marks_of(const Table& table, std::size_t column) {
+    std::vector<double> marks;
+    for (const Note& note : table.notes)
+        if (note.at >= 0 && note.parts.front().column == table.columns[column].id) marks.push_back(note.at);
+    return marks;
+}
+
 double full_bar_of(const Table& table, std::size_t column) {
     if (table.columns[column].draw == Draw::full_bar) return 1;
     double largest = least_full_bar;

@@ -29,6 +29,8 @@ std::size_t shade_of(double value, const Shades& shades);  // 0 for nothing, els
 // As Column::draw says: `series` is one of the column's.
 Range range_for(const Table& table, std::size_t column, const Series& series);
 Shades shades_for(const Table& table, std::size_t column);
+// Where along it notes have marks, 0..1.
+std::vector<double> marks_of(const Table& table, std::size_t column);
 double full_bar_of(const Table& table, std::size_t column);  // the share whose bar is as wide as the column
 
 }  // namespace mpiprof::report

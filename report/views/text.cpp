@@ -8,6 +8,7 @@
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/views/cells.h"
+#include "report/views/drawn.h"
 #include "report/views/fitting.h"
 #include "report/views/paint.h"
 #include "report/views/pictures.h"
@@ -47,6 +48,7 @@ class GridPrinter {
         const auto has_title = [&](const Shown& s) { return !table_.columns[s.index].title.empty(); };
         if (std::any_of(shown_.begin(), shown_.end(), has_title)) print_titles(out);
         for (std::size_t row = 0; row < table_.rows.size(); ++row) print_row(out, row);
+        print_marks(out);
         return out;
     }
 
@@ -143,10 +145,7 @@ class GridPrinter {
         if (draw == Draw::nothing || total() >= screen_.width) return;
         std::size_t most = most_bar;
         if (is_line(shown)) {
-            std::size_t values = 0;
-            for (const auto& row : table_.rows)
-                if (const auto* series = std::get_if<Series>(&row[shown.index]))
-                    values = std::max(values, series->size());
+            const std::size_t values = most_values(shown);
             most = is_heat(shown) ? values : std::min(most_line, values);
         }
         shown.width = std::max(shown.width, std::min(most, shown.width + screen_.width - total()));
@@ -169,6 +168,29 @@ class GridPrinter {
         }
         out += line;
         end_line(out);
+    }
+
+    // Below what is drawn, where a column has places of interest.
+    void print_marks(std::string& out) const {
+        if (std::ranges::all_of(shown_, [&](const Shown& s) { return marks_of(table_, s.index).empty(); })) return;
+        std::string line = blanks(indent);
+        for (const Shown& shown : shown_) {
+            std::string marks = blanks(shown.width + gap);
+            const std::size_t drawn = std::min(shown.width, most_values(shown));
+            for (const double at : marks_of(table_, shown.index))
+                marks[std::min(static_cast<std::size_t>(at * static_cast<double>(drawn)), drawn - 1)] = '^';
+            line += marks;
+        }
+        out += line;
+        end_line(out);
+    }
+
+    // Of the column's Series.
+    std::size_t most_values(const Shown& shown) const {
+        std::size_t most = 1;
+        for (const auto& row : table_.rows)
+            if (const auto* series = std::get_if<Series>(&row[shown.index])) most = std::max(most, series->size());
+        return most;
     }
 
     void add_cell(std::string& line, std::string_view text, const Shown& shown) const {

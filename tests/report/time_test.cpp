@@ -115,6 +115,7 @@ report::Job two_ranks() {
     report::Job job;
     job.size = 2;
     job.hosts = {"nid1"};
+    job.nodes = {"node 1"};
     const std::uint64_t second = 1'000'000'000;
     job.ranks.resize(2);
     for (std::uint32_t r = 0; r < 2; ++r) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "report/compare/charts.h"
 #include "report/model/units.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
@@ -83,8 +84,21 @@ TEST(verdict, a_rank_that_became_slow_is_told_since_when) {
     EXPECT_NEAR(e.longer_share, 0.8, 0.05) << "0.9 instead of 0.5 outside, while it was slow";
     EXPECT_NE(sentence(job).find(" since "), std::string::npos) << sentence(job);
 
+    // The map of ranks over time is marked there, in the picture and on the terminal.
+    const report::HeatMap map = report::time_map(job);
+    ASSERT_EQ(map.marks.size(), 1u);
+    EXPECT_NEAR(map.marks[0].at, 0.6, 0.04);
+    const auto tables = report::find_section("time")->answer(job, {});
+    const std::string text = report::find_view("text")->show({"time", *tables}, {.width = 100, .has_utf8 = true});
+    EXPECT_NE(text.find("the mark is when [slow-rank] begins: "), std::string::npos) << text;
+    const std::size_t mark = text.find('^'), line = text.rfind('\n', mark);
+    ASSERT_NE(mark, std::string::npos) << text;
+    const std::size_t head = text.find("FROM START TO END"), head_line = text.rfind('\n', head);
+    EXPECT_NEAR(static_cast<double>((mark - line) - (head - head_line)), 36, 3) << text;
+
     for (std::size_t bin = 0; bin < 100; ++bin)  // slow all the time: no onset
         job.activities[2].activity.bins[bin].time_ns = 34 * ms;
+    EXPECT_TRUE(report::time_map(job).marks.empty());
     EXPECT_FALSE(std::get<report::evidence::Imbalance>(top(job).finding.evidence).when);
     for (std::size_t bin = 0; bin < 100; ++bin)  // five bursts: none of them is when it was slow
         job.activities[2].activity.bins[bin].time_ns = (bin % 20 < 3 ? 0 : 50) * ms;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace mpiprof::report::page {
+namespace mpiprof::report {
 
 struct Strip {
     struct Part {
@@ -18,11 +18,13 @@ struct Strip {
         std::string node;
         std::vector<double> ns;  // of each part, from the bottom
     };
+    std::string title, of{};  // of a picture that stands alone: what it shows, and of which run
     std::vector<Part> parts;
     std::vector<Rank> ranks;
 };
 
-// Empty of fewer than two ranks.
-std::string strip(const Strip& of);
+std::string svg_of(const Strip& strip);
+// The same within a page that has the words; empty of fewer than two ranks.
+std::string within_page(const Strip& strip);
 
-}  // namespace mpiprof::report::page
+}  // namespace mpiprof::report
