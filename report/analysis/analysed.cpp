@@ -57,4 +57,11 @@ const std::vector<Verdict>& Analysed::verdicts() const {
     return once(verdicts_, [&] { return judged(); });
 }
 
+double cost_ns(const Finding& finding, const Figures& figures) {
+    if (cost_share(finding) <= 0) return 0;
+    if (const auto* init = std::get_if<evidence::Init>(&finding.evidence)) return init->lost_ns;
+    if (const auto* finalize = std::get_if<evidence::Finalize>(&finding.evidence)) return finalize->lost_ns;
+    return cost_share(finding) * static_cast<double>(figures.wall_ns);
+}
+
 }  // namespace mpiprof::report

@@ -24,6 +24,10 @@ inline double cost_share(const Finding& finding) {
     return kind == Kind::cause || kind == Kind::hang || kind == Kind::ended ? finding.run_share : 0;
 }
 
+// The same in ns, added up over the ranks; what is lost before MPI_Init ends or in MPI_Finalize is a share of whole
+// processes.
+double cost_ns(const Finding& finding, const Figures& figures);
+
 // Of the causes of lost time, one that others follow from. The first of a job's is what a report begins with; there
 // always is one, if only that nothing is worth a look.
 struct Verdict {

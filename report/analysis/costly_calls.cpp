@@ -174,21 +174,27 @@ void init(const Job& job, const Figures& figures, Findings& findings) {
     if (of_process < worth_a_word) return;
     const std::uint64_t waited = longest->init_ns - shortest->init_ns;
     const bool was_late = waited >= long_ns && waited >= longest->init_ns / 2;
-    Finding& finding =
-        add(findings, Rule::init, true,
-            evidence::Init{
-                .longest_ns = longest->init_ns, .process_share = of_process, .waited_ns = was_late ? waited : 0});
+    double lost_ns = 0, process_ns = 0;
+    for (const Rank& rank : job.ranks) {
+        lost_ns += static_cast<double>(rank.init_ns - (was_late ? std::min(rank.init_ns, shortest->init_ns) : 0));
+        process_ns += static_cast<double>(rank.process_ns);
+    }
+    Finding& finding = add(findings, Rule::init, true,
+                           evidence::Init{.longest_ns = longest->init_ns,
+                                          .lost_ns = lost_ns,
+                                          .process_share = of_process,
+                                          .waited_ns = was_late ? waited : 0});
     if (was_late) {
         finding.ranks = {shortest->rank};
         finding.nodes = {shortest->node};
     }
-    finding.run_share = of_process;
+    finding.run_share = share(lost_ns, process_ns);
 }
 
 // Whoever comes last to MPI_Finalize is there for the shortest time, and enters it so much later: what a library does
 // there by itself, on one rank alone, is no waiting.
 void finalize(const Job& job, const Figures& figures, Findings& findings) {
-    constexpr std::uint64_t long_ns = 1'000'000'000;
+    constexpr std::uint64_t long_ns = 500'000'000;
     const Rank* longest = nullptr;
     const Rank* shortest = nullptr;
     double waited_ns = 0, process_ns = 0;
@@ -212,6 +218,7 @@ void finalize(const Job& job, const Figures& figures, Findings& findings) {
         add(findings, Rule::finalize, true,
             evidence::Finalize{
                 .longest_ns = longest->finalize_ns,
+                .lost_ns = waited_ns,
                 .waited_ns = waited,
                 .process_share = share(static_cast<double>(waited),
                                        static_cast<double>(figures.largest_process_ns + shortest->finalize_ns))});

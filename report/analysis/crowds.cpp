@@ -98,9 +98,12 @@ void find_crowds(const Analysed& all, std::vector<Finding>& findings) {
                             .inside_share = sum.inside_ns / run_of_job,
                             .is_outside = sum.is_outside,
                             .have_own_cores = all_have_own_cores(job),
-                            .too_many = {}};
-    for (const Finding& wrong : all.placement())
+                            .too_many = {},
+                            .own_threads = {}};
+    for (const Finding& wrong : all.placement()) {
         if (wrong.rule == Rule::too_many) crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
+        if (wrong.rule == Rule::threads) crowd.own_threads = std::get<evidence::Threads>(wrong.evidence);
+    }
     finding.run_share = sum.waited_ns / run_of_job;
     finding.evidence = std::move(crowd);
     findings.push_back(std::move(finding));

@@ -186,6 +186,9 @@ struct Varying {
     std::uint32_t last_rank = 0;
     double last_waiting_share = 0;       // of the waiting in that call: for this rank
     std::vector<std::uint32_t> turns{};  // the ranks that were late, each in a stretch of the run; empty: at random
+    // Of what was waited: in sends, or in receives, whichever is more; and the size of such a message, mostly by
+    // Finding::calls. Of late partners alone.
+    double partner_share = 0, partner_bytes = 0;
 
     Confidence confidence() const { return is_known ? Confidence::measured : Confidence::estimated; }
     FigureList figures() const {
@@ -195,7 +198,9 @@ struct Varying {
                 {"processor_share", processor_share},
                 {"pushed_off_per_s", pushed_off_per_s},
                 {"load_balance", load_balance},
-                {"last_waiting_share", last_waiting_share}};
+                {"last_waiting_share", last_waiting_share},
+                {"partner_share", partner_share},
+                {"partner_bytes", partner_bytes}};
     }
 };
 struct SerialChain {
@@ -252,6 +257,7 @@ struct UnequalComms {
 };
 struct Init {
     std::uint64_t longest_ns = 0;
+    double lost_ns = 0;           // by all ranks
     double process_share = 0;     // of the longest process
     std::uint64_t waited_ns = 0;  // of that: until the last rank, Finding::ranks, entered it; 0: nobody was late
 
@@ -262,6 +268,7 @@ struct Init {
 // Ranks wait in MPI_Finalize for the last one, Finding::ranks.
 struct Finalize {
     std::uint64_t longest_ns = 0;
+    double lost_ns = 0;           // by all ranks
     std::uint64_t waited_ns = 0;  // of that, until the last one came
     double process_share = 0;     // of the longest process
 

@@ -50,12 +50,11 @@ FindingFields fields_of(const Finding& finding, const Analysed& all) {
     const Stretch when = imbalance && imbalance->when ? *imbalance->when : Stretch{};
     const double share = cost_share(finding);
     const bool has_cost = share > 0;
-    const double cost_ns = share * static_cast<double>(all.figures().wall_ns);
     return {.ranks = ranks_of(finding),
             .nodes = nodes_of(finding, all.job),
             .calls = calls_of(finding, all.job),
             .run_share = has_cost ? Value(share) : Value(),
-            .cost_ns = has_cost ? Value(whole_ns(cost_ns)) : Value(),
+            .cost_ns = has_cost ? Value(whole_ns(mpiprof::report::cost_ns(finding, all.figures()))) : Value(),
             .confidence = std::string(id_of(confidence_of(finding))),
             .since_ns = moment(when.began_at),
             .until_ns = moment(when.ended_at)};

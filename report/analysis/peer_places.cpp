@@ -13,7 +13,7 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr std::uint64_t most_work = 5'000'000'000;  // of a pass of swaps, at the very worst; beyond it there is none
+constexpr std::uint64_t most_work = 500'000'000;  // of a pass of swaps, at the very worst; beyond it there is none
 constexpr unsigned most_passes = 8;
 
 struct Edge {
@@ -181,8 +181,11 @@ bool swap_ranks(const Graph& graph, std::vector<std::uint32_t>& node_of) {
 
 void improve(const Graph& graph, std::vector<std::uint32_t>& node_of) {
     const std::uint64_t largest = *std::max_element(graph.room.begin(), graph.room.end());
-    const std::uint64_t degree = 1 + 2 * graph.edges.size() / std::max<std::size_t>(node_of.size(), 1);
-    if (node_of.size() * largest * degree * degree > most_work) return;
+    // Who talks to everybody is looked through once for each partner and each rank of its node.
+    std::uint64_t work = 0;
+    for (const Edge& edge : graph.edges)
+        work += largest * (graph.neighbours[edge.a].size() + graph.neighbours[edge.b].size());
+    if (work > most_work) return;
     for (unsigned pass = 0; pass < most_passes && swap_ranks(graph, node_of); ++pass) continue;
 }
 

@@ -98,6 +98,7 @@ struct Crowded {
     bool is_outside = false;  // MPI: what was waited inside is not in it
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
+    std::optional<Threads> own_threads;  // more of a rank's own than it has cores
 
     Confidence confidence() const { return is_at_least ? Confidence::at_least : Confidence::measured; }
     FigureList figures() const {

@@ -89,6 +89,44 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
         cost;
 }
 
+// What waits for one partner: a send until its receive is posted, a receive until its message is sent. Requests wait in
+// the calls that complete them, which know the calls that posted them.
+struct Partners {
+    double ns = 0, most_ns = 0;
+    const Row* most = nullptr;
+
+    void add(const Row& row, double waited) {
+        ns += waited;
+        if (waited <= most_ns) return;
+        most_ns = waited;
+        most = &row;
+    }
+};
+
+// Makes it a finding of late partners where nearly all that waits is sends, or is receives: that somebody is late to a
+// collective says nothing of these, and the other way round.
+Rule late_partners(const Job& job, evidence::Varying& e, std::optional<std::uint16_t>& call) {
+    constexpr double nearly_all = 2.0 / 3;
+    Partners sends, receives, others;
+    for (const Row& row : job.rows) {
+        const Traffic traffic = job.calls[row.sum.call].traffic;
+        Partners& to = traffic == Traffic::send ? sends : traffic == Traffic::receive ? receives : others;
+        if (row.requests != 0)
+            to.add(row, static_cast<double>(row.blocked_ns));
+        else if (may_wait(job.calls[row.sum.call]) && traffic != Traffic::completion)
+            to.add(row, is_compared(row) ? static_cast<double>(row.waiting_ns)
+                                         : std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_ns(row)));
+    }
+    const bool sends_wait = sends.ns > receives.ns;
+    const Partners& more = sends_wait ? sends : receives;
+    const double part = share(more.ns, sends.ns + receives.ns + others.ns);
+    if (!more.most || part < nearly_all) return Rule::varying;
+    e.partner_share = part;
+    e.partner_bytes = share(static_cast<double>(more.most->sum.bytes), static_cast<double>(more.most->sum.calls));
+    call = more.most->sum.call;
+    return sends_wait ? Rule::late_receiver : Rule::late_sender;
+}
+
 void varying(const Job& job, const Figures& figures, Findings& findings) {
     if (!figures.efficiency || figures.inside_ns() == 0) return;
     // Both are upper bounds where the other is not: of calls whose fastest waited, too, and of calls that are merely
@@ -131,7 +169,12 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
         e.last_waiting_share = share(last.waited_ns, call->compared_waiting_ns);
     }
     if (is_slow_said && !e.turns.empty()) findings.erase(slow);
-    add(findings, Rule::varying, true, std::move(e)).run_share = cost;
+    std::optional<std::uint16_t> call_of_partners;
+    const bool is_for_ranks = for_slow > 0 || !e.turns.empty() || e.is_said_for_whom || e.last;
+    const Rule rule = is_for_ranks ? Rule::varying : late_partners(job, e, call_of_partners);
+    Finding& finding = add(findings, rule, true, std::move(e));
+    finding.run_share = cost;
+    if (call_of_partners) finding.calls = {*call_of_partners};
 }
 
 // Nearly all messages have one rank at an end, which is busy outside MPI while the others wait.

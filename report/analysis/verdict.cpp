@@ -40,7 +40,8 @@ bool crowds_only_these(const Finding& crowd, const Finding& slow, const Job& job
 
 // The others wait, too, where some have no processor; but they may wait for something that costs far more.
 bool is_too_cheap(const Finding& cause, const Finding& other) {
-    return cause.rule == Rule::crowded && (other.rule == Rule::serial_chain || other.rule == Rule::varying) &&
+    return cause.rule == Rule::crowded &&
+           (other.rule == Rule::serial_chain || std::holds_alternative<evidence::Varying>(other.evidence)) &&
            cause.run_share < other.run_share / 2;
 }
 

@@ -38,10 +38,13 @@ static std::string cost_of(const Finding& verdict, const Analysed& all) {
     const double share = cost_share(verdict);
     if (share <= 0 || share >= 1) return "";
     constexpr double hour_ns = 3600e9;
-    const double ns = share * static_cast<double>(all.figures().wall_ns);
+    const double ns = cost_ns(verdict, all.figures());
+    const bool is_of_processes = std::holds_alternative<evidence::Init>(verdict.evidence) ||
+                                 std::holds_alternative<evidence::Finalize>(verdict.evidence);
     const std::string time = ns < hour_ns / 10 ? human_time(ns) + " added up over the ranks"
                                                : fmt::format("{:.1f} rank-hours", ns / hour_ns);
-    return fmt::format("{} of the time of all ranks, {}", human_share(share), time);
+    return fmt::format("{} of the time of all {}, {}", human_share(share),
+                       is_of_processes ? "processes from start to end" : "ranks", time);
 }
 
 // The cause of the time lost, in one sentence; of a damaged or paused profile, too.

@@ -145,7 +145,7 @@ std::string says(const evidence::Init& e, const Spoken& s) {
 
 std::string begins(const evidence::Init& e, const Spoken& s) {
     const std::string text =
-        fmt::format("{} takes {}, {} of the run", s.words.init, time(e.longest_ns), human_share(e.process_share));
+        fmt::format("{} takes {}, {} of the process", s.words.init, time(e.longest_ns), human_share(e.process_share));
     if (e.waited_ns == 0) return text + ".";
     return fmt::format("{}: {} entered it {} after the first rank.", text, s.who(At::middle), time(e.waited_ns));
 }
@@ -181,8 +181,8 @@ std::string begins(const evidence::Finalize& e, const Spoken& s) {
 const RuleWords rule_words::finalize{
     .means = "Ranks wait in MPI_Finalize for the last rank.",
     .evidence =
-        "Time in MPI_Finalize, which no rank leaves before all have entered it: the longest is at least one second "
-        "and twice as long as the shortest, and the wait time of all ranks is at least 5 % of their processes. Not "
+        "Time in MPI_Finalize, which no rank leaves before all have entered it: the longest is at least half a "
+        "second longer than the shortest and twice as long, and the wait time of all ranks is at least 5 % of their processes. Not "
         "reported where a rank did not leave it.",
     .check =
         "mpiprof-report ranks; mpiprof-report time. What does the last rank do after its last communication (writing "
@@ -283,7 +283,7 @@ std::string begins(const evidence::Healthy& e, const Spoken& s) {
     if (e.too_short_ns != 0)
         return fmt::format("Run too short to analyse: {} from {} to {}.", time(e.too_short_ns), s.words.init,
                            s.words.finalize);
-    constexpr double worth_a_word = 0.1;
+    constexpr double worth_a_word = 0.1, balanced = 0.9;
     const std::string nothing = e.is_gpu_unseen || e.is_something_else || s.job.communicates_unseen()
                                     ? "No bottleneck was found"
                                 : e.blocked_share >= worth_a_word ? fmt::format("No bottleneck in {}", s.words.library)
@@ -295,7 +295,10 @@ std::string begins(const evidence::Healthy& e, const Spoken& s) {
     if (e.setup_share >= 0.05)
         text += fmt::format(", {} to create and destroy communicators", human_share(e.setup_share));
     if (e.load_balance)
-        text += fmt::format(", and the ranks are balanced (load balance {})", human_share(*e.load_balance));
+        text += fmt::format(
+            ", and {} (load balance {})",
+            *e.load_balance >= balanced ? "the ranks are balanced" : "what ranks wait for each other costs little",
+            human_share(*e.load_balance));
     if (e.blocked_share >= worth_a_word)
         text += fmt::format("; outside it, ranks are blocked for {} of the run (file I/O, sleep, GPU)",
                             human_share(e.blocked_share));

@@ -42,8 +42,8 @@ std::string longer_than(const evidence::Imbalance& e, const Spoken& s, std::stri
     const std::string_view bound = e.is_at_least ? "at least " : "";
     if (e.longer_share < 1)
         return fmt::format("{} {}{} longer{} than {}", verb, bound, human_share(e.longer_share), outside, others);
-    const std::string times = e.longer_share >= 9 ? "more than 10x" : fmt::format("{:.1f}x", e.longer_share + 1);
-    return fmt::format("{} {}{} as long{} as {}", verb, bound, times, outside, others);
+    if (e.longer_share >= 9) return fmt::format("{} more than 10x as long{} as {}", verb, outside, others);
+    return fmt::format("{} {}{:.1f}x as long{} as {}", verb, bound, e.longer_share + 1, outside, others);
 }
 
 // "rank 0, then 1, 2 and 3", or the first few of many.
@@ -86,8 +86,9 @@ std::string begins(const evidence::Imbalance& e, const Spoken& s) {
                                             human_share(e.others_run_share), s.verb("it", "them"));
     const bool is_two = s.job.ranks.size() == 2;
     if (s.finding.rule == Rule::growing_work)
-        return fmt::format("Load imbalance: work grows with the rank number ({} {}); the other ranks spend {}",
-                           s.who(At::middle), longer_than(e, s, fmt::format("rank {}", e.least_rank)), waiting);
+        return fmt::format("Load imbalance: work {} with the rank number ({} {}); the other ranks spend {}",
+                           s.finding.ranks.front() > e.least_rank ? "grows" : "falls", s.who(At::middle),
+                           longer_than(e, s, fmt::format("rank {}", e.least_rank)), waiting);
     if (s.finding.rule == Rule::imbalance)
         return fmt::format("Load imbalance: {} {}, which spend {}", s.who(At::middle),
                            longer_than(e, s, "the average of the others"), waiting);
@@ -202,6 +203,72 @@ const RuleWords rule_words::late_inside{
 };
 
 namespace {
+// What may make ranks late, where the kernel kept an account of it.
+std::string possible_cause(const evidence::Varying& e, const Spoken& s) {
+    std::string text;
+    if (e.processor_share && e.is_processor_outside)
+        text += fmt::format(" The ranks were runnable without a CPU for {} of the run outside {}: a possible cause.",
+                            human_share(*e.processor_share), s.words.library);
+    else if (e.processor_share)
+        text += fmt::format(
+            " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
+            "while they wait for each other, otherwise a possible cause.",
+            human_share(*e.processor_share), s.words.library);
+    if (e.pushed_off_per_s)
+        text += fmt::format(
+            " There were {} context switches per second and rank: a possible cause (the time without a CPU is not "
+            "known).",
+            human_count(std::round(*e.pushed_off_per_s)));
+    return text;
+}
+
+std::string says_of_partners(const evidence::Varying& e, const Spoken& s) {
+    const bool is_sender = s.finding.rule == Rule::late_sender;
+    return fmt::format(
+        "{} of the time in {} is spent waiting, {} of the run{}; {} of it {} {}.{} Call sites: "
+        "mpiprof-report sites.",
+        human_share(e.mpi_share), s.words.library, human_share(e.run_share), e.is_known ? "" : " (an estimate)",
+        human_share(e.partner_share),
+        is_sender ? "in receives whose message is sent later, mostly"
+                  : "in sends whose receive is posted later, mostly",
+        s.call(), possible_cause(e, s));
+}
+
+std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
+    const bool is_sender = s.finding.rule == Rule::late_sender;
+    return fmt::format("{}: {} of the run is spent {}, mostly in {} of {}; no rank is slow overall.",
+                       is_sender ? "Late senders" : "Late receivers", human_share(e.run_share),
+                       is_sender ? "waiting for messages to be sent" : "in sends that wait for the receiver", s.call(),
+                       human_bytes(e.partner_bytes));
+}
+}  // namespace
+
+const RuleWords rule_words::late_sender{
+    .means = "Late senders: ranks wait in receives for messages that are sent later.",
+    .evidence =
+        "Wait time as of varying-lateness, two thirds of it in receives, or in the MPI_Wait and MPI_Test that "
+        "complete them, and no rank is slow over the whole run.",
+    .check =
+        "mpiprof-report sites has the lines, mpiprof-report peers the senders. Send as soon as the data is ready, "
+        "and compute what does not need the message before waiting for it (MPI_Irecv early, MPI_Wait late).",
+    .says = of<evidence::Varying, says_of_partners>,
+    .begins = of<evidence::Varying, begins_of_partners>,
+};
+
+const RuleWords rule_words::late_receiver{
+    .means = "Late receivers: sends wait until the receive is posted.",
+    .evidence =
+        "Wait time as of varying-lateness, two thirds of it in sends, or in the MPI_Wait and MPI_Test that complete "
+        "them, and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their "
+        "receiver.",
+    .check =
+        "mpiprof-report sites has the lines. Post the receive before the computation (MPI_Irecv), or send with "
+        "MPI_Isend and complete it after the computation.",
+    .says = of<evidence::Varying, says_of_partners>,
+    .begins = of<evidence::Varying, begins_of_partners>,
+};
+
+namespace {
 std::string says(const evidence::Varying& e, const Spoken& s) {
     const std::string_view estimate = e.is_known ? "" : " (an estimate)";
     const std::string_view who = !e.turns.empty() ? ": the straggler moves from rank to rank (mpiprof-report time)"
@@ -216,19 +283,7 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
                   "waiting, {} of the run{}{}.",
                   human_share(e.load_balance), human_share(e.mpi_share), s.words.library, human_share(e.run_share),
                   estimate, who);
-    if (e.processor_share && e.is_processor_outside)
-        text += fmt::format(" The ranks were runnable without a CPU for {} of the run outside {}: a possible cause.",
-                            human_share(*e.processor_share), s.words.library);
-    else if (e.processor_share)
-        text += fmt::format(
-            " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
-            "while they wait for each other, otherwise a possible cause.",
-            human_share(*e.processor_share), s.words.library);
-    if (e.pushed_off_per_s)
-        text += fmt::format(
-            " There were {} context switches per second and rank: a possible cause (the time without a CPU is not "
-            "known).",
-            human_count(std::round(*e.pushed_off_per_s)));
+    text += possible_cause(e, s);
     if (e.last)
         text += fmt::format(
             " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report "

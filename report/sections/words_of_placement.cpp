@@ -70,6 +70,9 @@ std::string advises(const evidence::TooMany&, const Spoken& s);
 std::string says(const evidence::Crowded& e, const Spoken& s) {
     const std::string why =
         e.too_many ? says(*e.too_many, s)
+        : e.own_threads && e.have_own_cores
+            ? fmt::format("No other rank shares {} cores; OMP_NUM_THREADS asks for {} threads on {}.",
+                          s.verb("its", "their"), e.own_threads->threads, cores(e.own_threads->cpus))
         : e.have_own_cores
             ? fmt::format("No other rank shares {} cores, but other processes run on them.", s.verb("its", "their"))
             : std::string(s.verb("It shares its cores", "They share their cores")) +
@@ -89,6 +92,9 @@ std::string begins(const evidence::Crowded& e, const Spoken& s) {
 
 std::string next(const evidence::Crowded& e, const Spoken&) {
     if (e.too_many || !e.have_own_cores) return "";
+    if (e.own_threads)
+        return "Start no more threads than a rank has cores, or give it more cores: mpiprof-report placement has the "
+               "allowed cores. If that is not it, other processes run on them: top or pidstat on the node.";
     return "Other processes run on the ranks' cores: find them on the node with top or pidstat, and run again on a node of "
            "your own. mpiprof-report placement has the allowed cores.";
 }

@@ -88,5 +88,47 @@ TEST(finalize, the_rank_that_the_others_wait_for_is_named) {
     EXPECT_NE(name(top(job)), "finalize") << "all entered it at once: the library has more to do on one";
 }
 
+// All spend half of the run in one call: what it waits for is its partner, and no chance.
+std::vector<ProfileSpec> waiting_for_partners(const CallSpec& call) {
+    auto ranks = ranks_of_job(4);
+    for (ProfileSpec& rank : ranks) rank.calls = {call};
+    return ranks;
+}
+
+TEST(late_partners, sends_that_wait_for_their_receiver_are_no_chance) {
+    const auto job = waiting_for_partners(sends("MPI_Send", {calls_of(600, 64 << 10, 5 * s, 100 * us)}));
+    EXPECT_EQ(top(job).finding.rule, Rule::late_receiver) << sentence(job);
+    EXPECT_TRUE(sentence(job).starts_with("Late receivers: ")) << sentence(job);
+    EXPECT_NE(sentence(job).find("mostly in MPI_Send of 64 KiB; no rank is slow overall."), std::string::npos)
+        << sentence(job);
+}
+
+TEST(late_partners, receives_that_wait_for_their_sender_are_no_chance) {
+    const auto job = waiting_for_partners(receives("MPI_Recv", {calls_of(600, 1000, 5 * s, 10 * us)}));
+    EXPECT_EQ(top(job).finding.rule, Rule::late_sender) << sentence(job);
+    EXPECT_TRUE(sentence(job).starts_with("Late senders: ")) << sentence(job);
+}
+
+// 3 ranks wait for 2 s each in MPI_Finalize, or in MPI_Init: 6 s, whatever the run between them takes.
+TEST(finalize, what_init_and_finalize_cost_is_added_up_over_the_ranks) {
+    auto ranks = ranks_of_job(4);
+    for (ProfileSpec& rank : ranks) {
+        rank.elapsed_ns = rank.rank == 0 ? 10 * s : 8 * s;
+        rank.finalize_ns = rank.rank == 0 ? 5 * ms : 2 * s + 5 * ms;
+    }
+    const auto cost_of = [](const Job& job) {
+        return report::cost_ns(top(job).finding, report::Analysed(job).figures());
+    };
+    const Job ends = job_of(ranks);
+    ASSERT_EQ(top(ends).finding.rule, Rule::finalize) << sentence(ends);
+    EXPECT_NEAR(cost_of(ends), 6e9, 1e7);
+
+    ranks = ranks_of_job(4);
+    for (ProfileSpec& rank : ranks) rank.init_ns = rank.rank == 0 ? 20 * ms : 2 * s + 20 * ms;
+    const Job begins = job_of(ranks);
+    ASSERT_EQ(top(begins).finding.rule, Rule::init) << sentence(begins);
+    EXPECT_NEAR(cost_of(begins), 6e9, 1e7);
+}
+
 }  // namespace
 }  // namespace mpiprof::test

@@ -131,6 +131,9 @@ TEST(verdict, work_that_grows_by_rank_is_not_one_slow_rank) {
         sentence(job),
         "Load imbalance: work grows with the rank number (rank 4 on node node1 computes 2.5x as long as rank 0); the other "
         "ranks spend 37.5% of the run waiting for it.");
+    const auto falls = in_allreduce({10 * ms, 1500 * ms, 3 * s, 4500 * ms, 6 * s});
+    EXPECT_TRUE(sentence(falls).starts_with("Load imbalance: work falls with the rank number (rank 0 "))
+        << sentence(falls);
 }
 
 TEST(verdict, even_ranks_that_wait_have_varying_lateness) {
