@@ -5,10 +5,24 @@
 #include <map>
 #include <tuple>
 
+#include "report/model/words.h"
+
 namespace mpiprof::report {
 namespace {
 
 constexpr double a_good_part = 0.25;
+
+// What a finding of waiting lost is more than waiting can be estimated for: ranks poll, and that is how they wait.
+bool is_mostly_polled(const Finding& finding, const Job& job, const CallSites& found) {
+    double waiting = 0, recorded = 0;
+    for (const CallSite& site : found.sites) waiting += static_cast<double>(site.waiting_ns);
+    for (const Rank& rank : job.ranks) recorded += static_cast<double>(rank.recorded_ns());
+    return waiting < finding.run_share * recorded / 2;
+}
+
+bool is_polled(const Call& call) {
+    return call.is_sampled && (call.traffic == Traffic::probe || call.traffic == Traffic::completion);
+}
 
 }  // namespace
 
@@ -18,9 +32,11 @@ std::optional<Where> where_of(const Finding& finding, const Job& job) {
     const CallSites& found = job.kept_sites ? *job.kept_sites : job.sites;
     std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>, std::uint64_t> by_line;
     std::uint64_t all_ns = 0;
+    const bool counts_polls = what == About::waiting && is_mostly_polled(finding, job, found);
     for (const CallSite& site : found.sites) {
         if (what == About::its_call && site.call != finding.calls.front()) continue;
-        const std::uint64_t ns = what == About::waiting ? site.waiting_ns : site.time_ns;
+        const bool is_time = what == About::its_call || (counts_polls && is_polled(job.calls[site.call]));
+        const std::uint64_t ns = is_time ? site.time_ns : site.waiting_ns;
         all_ns += ns;
         if (site.frames.empty()) continue;
         const Place& place = site.frames[own_frame(site.frames, found.modules)];
