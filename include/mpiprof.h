@@ -1,6 +1,6 @@
 /* Marks in a program for the profiler mpiprof: named regions, iterations, labels, pauses. Copy this file into your
  * sources; it needs nothing else. The functions are weak: without the profiler they do nothing, at the cost of a test.
- * C and C++; docs/regions.md has the same for Fortran and Python. */
+ * C and C++; mpiprof.f90 is the same for Fortran, docs/regions.md has it for Python. */
 #ifndef MPIPROF_H
 #define MPIPROF_H
 

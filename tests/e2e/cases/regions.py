@@ -42,6 +42,20 @@ def regions_of_the_program_have_their_calls_and_times(scene):
 
 
 @case(ranks=2)
+def a_fortran_program_marks_its_regions_by_the_module(scene):
+    program = scene.compile("regions_fortran.f90")
+    scene.mpirun(2, program, profiled=None, cwd=scene.subdir("plain")).succeeded()
+    directory = scene.subdir("marked")
+
+    same(scene.mpirun(2, program, cwd=directory).succeeded().err, "", "what is said")
+
+    rows, iterations = regions_of(scene, directory)
+    same({name: int(row["own_calls"]) for name, row in rows.items()}, {"": 0, "solve": 0, "solve/halo": 40}, "calls: the Barrier was not recorded")
+    same([row["iterations"] for row in iterations], ["20"], "iterations of each rank")
+    check("grid=512x512" in scene.run_report(cwd=directory).succeeded().out, "the label")
+
+
+@case(ranks=2)
 def users_of_ipm_keep_their_regions(scene):
     program = scene.compile("regions.c")
     for compat, expected in (("ipm", {name: 2 * n for name, n in CALLS.items()}), ("none", {"": 2 * sum(CALLS.values())})):
