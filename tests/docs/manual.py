@@ -2,7 +2,7 @@
 """Holds the manual page and the completion of shells to what --help says: each command and option of it is in all of
 them; and bash completes by the one that is made for it. Run by ctest.
 
-manual.py REPORT
+manual.py REPORT LAUNCHER MPIPROF.1 MPIPROF.7 SETTINGS.md    (the last two: each setting is in the page)
 """
 
 import re
@@ -22,8 +22,26 @@ def completed(script, *words):
         return said("bash", "-c", text, "bash", *words, cwd=here).split()
 
 
-def main(report):
-    wrong = []
+def plain(path):
+    with open(path, encoding="utf-8") as page: return page.read().replace("\\-", "-")
+
+
+def wrong_of_launcher(launcher, page_1, page_7, settings):
+    """What mpiprof(1) lacks of the launcher's --help, and mpiprof(7) of the settings."""
+    page = plain(page_1)
+    for command in re.findall(r"^  ([a-z]+) +\S", said(launcher, "--help").split("Subcommands:")[1], re.M):
+        if not re.search(r"^\.B mpiprof %s$" % command, page, re.M): yield "mpiprof(1) lacks mpiprof " + command
+    options = re.findall(r"^  (?:-\w,)?(--[a-z-]+)", said(launcher, "run", "--help"), re.M)
+    for option in set(options) - {"--help"}:
+        if option not in page: yield "mpiprof(1) lacks " + option
+    with open(settings, encoding="utf-8") as text: names = re.findall(r"^\| \[(MPIPROF_\w+)\]", text.read(), re.M)
+    for name in names:
+        if not re.search(r"^\.TP\n\.B %s\n\S" % name, plain(page_7), re.M): yield "mpiprof(7) lacks " + name
+    if len(options) < 4 or len(names) < 20: yield "only %d options and %d settings were found" % (len(options), len(names))
+
+
+def main(report, *of_launcher):
+    wrong = list(wrong_of_launcher(*of_launcher))
     helps = {"": said(report, "--help")}
     commands = re.findall(r"^  ([a-z]+) +\S", helps[""].split("Subcommands:")[1], re.M)
     for command in commands: helps[command] = said(report, command, "--help")
@@ -53,4 +71,4 @@ def main(report):
     return 1 if wrong else 0
 
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1]))
+if __name__ == "__main__": sys.exit(main(*sys.argv[1:]))
