@@ -255,7 +255,10 @@ void file_io(const Job& job, const Figures& figures, Findings& findings) {
     const double cost = share(files.time_ns, static_cast<double>(figures.wall_ns));
     if (!files.most || cost < worth_a_word) return;
     Finding& finding = add(findings, Rule::file_io, true,
-                           evidence::FileIo{.run_share = cost, .bytes_per_s = share(files.bytes, files.time_ns / 1e9)});
+                           evidence::FileIo{.run_share = cost,
+                                            .bytes_per_s = share(files.bytes, files.time_ns / 1e9),
+                                            .mean_bytes = share(static_cast<double>(files.most->sum.bytes),
+                                                                static_cast<double>(files.most->sum.calls))});
     finding.calls = {files.most->sum.call};
     finding.run_share = cost;
 }
@@ -291,6 +294,20 @@ void find_costly_calls(const Analysed& all, Findings& findings) {
         rule(job, figures, findings);
 }
 
+// Outside MPI: sleep, files, locks, GPUs. Where a slow rank is said to be off the CPU it is said already.
+void find_off_cpu(const Analysed& all, Findings& findings) {
+    const Figures& figures = all.figures();
+    const Budget& budget = all.budget();
+    if (!budget[Part::processor] || figures.may_be_beside()) return;
+    const double blocked = share(budget.of(Part::blocked), seconds_of_rank(figures) * 1e9);
+    const bool is_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
+        const auto* slow = std::get_if<evidence::Imbalance>(&said.evidence);
+        return slow && slow->cpu_share && *slow->cpu_share < 0.7;
+    });
+    if (blocked >= worth_a_word && !is_said)
+        add(findings, Rule::off_cpu, false, evidence::OffCpu{.run_share = std::min(1.0, blocked)});
+}
+
 // What remains of the time in MPI where no rule above names a cause.
 void find_remainder(const Analysed& all, Findings& findings) {
     const Job& job = all.job;
@@ -315,6 +332,7 @@ void find_remainder(const Analysed& all, Findings& findings) {
         healthy.setup_share = share(setup.time_ns, static_cast<double>(figures.wall_ns));
         healthy.is_length_unknown = job.is_text && figures.wall_ns == 0;
         if (figures.may_be_beside()) healthy.off_main_share = figures.background_share;
+        std::erase_if(findings, [](const Finding& f) { return f.rule == Rule::off_cpu; });  // its sentence says it
         if (figures.efficiency) healthy.load_balance = figures.efficiency->load_balance;
         const bool is_unseen = healthy.is_gpu_unseen || job.communicates_unseen();
         add(findings, is_unseen ? Rule::unseen : Rule::healthy, false, healthy);

@@ -213,9 +213,13 @@ struct OneServesAll {
     double messages_share = 0;  // of all messages: to or from it
     double busy_share = 0;      // of its run: outside MPI
     double others_run_share = 0;
+    std::optional<double> cpu_share;  // of its time outside MPI it was on a processor for at most so much
 
     FigureList figures() const {
-        return {{"messages_share", messages_share}, {"busy_share", busy_share}, {"others_run_share", others_run_share}};
+        return {{"messages_share", messages_share},
+                {"busy_share", busy_share},
+                {"others_run_share", others_run_share},
+                {"cpu_share", cpu_share}};
     }
 };
 struct SmallMessages {
@@ -294,8 +298,11 @@ struct Setup {
 struct FileIo {
     double run_share = 0;
     double bytes_per_s = 0;
+    double mean_bytes = 0;  // of the calls that most time is in
 
-    FigureList figures() const { return {{"run_share", run_share}, {"bytes_per_s", bytes_per_s}}; }
+    FigureList figures() const {
+        return {{"run_share", run_share}, {"bytes_per_s", bytes_per_s}, {"mean_bytes", mean_bytes}};
+    }
 };
 struct Transfers {
     double run_share = 0;
@@ -313,6 +320,12 @@ struct Transfers {
                 {"bytes_per_s", bytes_per_s},
                 {"waiting_share", waiting_share}};
     }
+};
+// Outside MPI, on no processor and not waiting for one.
+struct OffCpu {
+    double run_share = 0;
+
+    FigureList figures() const { return {{"run_share", run_share}}; }
 };
 struct Healthy {
     double mpi_share = 0;  // of the run

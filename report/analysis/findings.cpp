@@ -208,6 +208,12 @@ void find_waited_for(const Analysed& all, Findings& findings) {
         .calls = {row->sum.call};
 }
 
+// Of the run ranks were runnable without a processor outside the library; empty: not known.
+std::optional<double> waited_share(const Budget& budget) {
+    if (!budget[Part::processor] || budget.run() <= 0) return std::nullopt;
+    return budget.of(Part::processor) / budget.run();
+}
+
 // The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
 void find_misplaced(const Analysed& all, Findings& findings) {
     const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
@@ -218,6 +224,12 @@ void find_misplaced(const Analysed& all, Findings& findings) {
         if (!wrong.is_serious || (wrong.rule == Rule::too_many && is_crowd_said)) continue;
         Finding& said = findings.emplace_back(wrong);
         said.of = std::exchange(said.rule, Rule::placement);
+        constexpr double little = 0.01;
+        const auto waited = waited_share(all.budget());
+        if (auto* too_many = std::get_if<evidence::TooMany>(&said.evidence); too_many && waited && *waited < little) {
+            too_many->waited_share = waited;
+            said.is_serious = false;
+        }
         return;
     }
 }

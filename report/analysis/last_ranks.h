@@ -26,6 +26,9 @@ struct OthersWait {
 };
 OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_ns);
 
+// Of what these ranks spend outside the library they were on a processor for at most so much; empty: not known.
+std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks);
+
 // Of the call that most waiting is in, where calls were compared.
 const ComparedCall* most_waited_in(const Job& job);
 // How often they were last to it.

@@ -58,7 +58,7 @@ More most_beyond_others(const Job& job, const Ranks& ranks, std::uint16_t but_fo
         const std::uint16_t call = row.sum.call;
         if (call == but_for || job.calls[call].family == Family::nccl || !is_in(ranks, row.largest_rank)) continue;
         const auto own = static_cast<double>(row.largest_ns), all = static_cast<double>(row.sum.time_ns);
-        by_call[call] += std::max(0.0, own - share(all - own, n - 1)) * share(n - 1, n - of_them);
+        by_call[call] += std::min(own, std::max(0.0, own - share(all - own, n - 1)) * share(n - 1, n - of_them));
     }
     const auto most = std::max_element(by_call.begin(), by_call.end());
     return most == by_call.end() ? More{} : More{*most, static_cast<std::uint16_t>(most - by_call.begin())};

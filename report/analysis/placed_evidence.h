@@ -21,8 +21,9 @@ struct Masks {
 struct TooMany {
     std::uint64_t ranks = 0;
     NumberList cpus;
+    std::optional<double> waited_share{};  // of the run, runnable without a CPU outside MPI, where that is little
 
-    FigureList figures() const { return {{"ranks", ranks}, {"cpus", cpus}}; }
+    FigureList figures() const { return {{"ranks", ranks}, {"cpus", cpus}, {"waited_share", waited_share}}; }
 };
 struct Threads {
     std::uint64_t threads = 0, most_of_rank = 0;

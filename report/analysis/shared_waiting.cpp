@@ -93,10 +93,12 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
 // the calls that complete them, which know the calls that posted them.
 struct Partners {
     double ns = 0, most_ns = 0;
+    double estimated_ns = 0;  // by the fastest calls
     const Row* most = nullptr;
 
     void add(const Row& row, double waited) {
         ns += waited;
+        estimated_ns += static_cast<double>(row.requests != 0 ? row.blocked_ns : row.waiting_ns);
         if (waited <= most_ns) return;
         most_ns = waited;
         most = &row;
@@ -105,7 +107,7 @@ struct Partners {
 
 // Makes it a finding of late partners where nearly all that waits is sends, or is receives: that somebody is late to a
 // collective says nothing of these, and the other way round.
-Rule late_partners(const Job& job, evidence::Varying& e, std::optional<std::uint16_t>& call) {
+Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e, std::optional<std::uint16_t>& call) {
     constexpr double nearly_all = 2.0 / 3;
     Partners sends, receives, others;
     for (const Row& row : job.rows) {
@@ -122,6 +124,9 @@ Rule late_partners(const Job& job, evidence::Varying& e, std::optional<std::uint
     const double part = share(more.ns, sends.ns + receives.ns + others.ns);
     if (!more.most || part < nearly_all) return Rule::varying;
     e.partner_share = part;
+    const double waiting = std::min(more.estimated_ns, static_cast<double>(figures.waiting_ns));
+    e.run_share = std::max(e.run_share, share(waiting, static_cast<double>(figures.wall_ns)));
+    e.mpi_share = std::max(e.mpi_share, share(waiting, static_cast<double>(figures.inside_ns())));
     e.partner_bytes = share(static_cast<double>(more.most->sum.bytes), static_cast<double>(more.most->sum.calls));
     call = more.most->sum.call;
     return sends_wait ? Rule::late_receiver : Rule::late_sender;
@@ -171,9 +176,10 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     if (is_slow_said && !e.turns.empty()) findings.erase(slow);
     std::optional<std::uint16_t> call_of_partners;
     const bool is_for_ranks = for_slow > 0 || !e.turns.empty() || e.is_said_for_whom || e.last;
-    const Rule rule = is_for_ranks ? Rule::varying : late_partners(job, e, call_of_partners);
+    const Rule rule = is_for_ranks ? Rule::varying : late_partners(job, figures, e, call_of_partners);
+    const double cost_of_it = e.run_share;
     Finding& finding = add(findings, rule, true, std::move(e));
-    finding.run_share = cost;
+    finding.run_share = cost_of_it;
     if (call_of_partners) finding.calls = {*call_of_partners};
 }
 
@@ -211,9 +217,11 @@ void one_serves_all(const Job& job, const Figures& figures, Findings& findings) 
     const double waiting = std::min({others_ns, std::max(waiting_at_least_ns(job), less_busy), between_two});
     const double others = share(waiting, others_wall);
     if (others < worth_a_look) return;
-    Finding& finding =
-        add(findings, Rule::one_serves_all, true,
-            evidence::OneServesAll{.messages_share = messages, .busy_share = busy_share, .others_run_share = others});
+    Finding& finding = add(findings, Rule::one_serves_all, true,
+                           evidence::OneServesAll{.messages_share = messages,
+                                                  .busy_share = busy_share,
+                                                  .others_run_share = others,
+                                                  .cpu_share = cpu_share_of(job, {server})});
     finding.ranks = {server};
     finding.nodes = {rank->node};
     finding.run_share = share(waiting, static_cast<double>(figures.wall_ns));

@@ -13,6 +13,19 @@
 #include "report/model/ratio.h"
 
 namespace mpiprof::report {
+
+// Of their time outside MPI: for at most so much of it they had a processor, all of their CPU time being in it.
+std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
+    double cpu = 0, outside = 0;
+    for (const std::uint32_t number : ranks) {
+        const Rank& rank = *job.find(number);
+        cpu += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
+        outside += static_cast<double>(rank.outside_ns());
+    }
+    if (cpu <= 0 || outside <= 0) return std::nullopt;
+    return std::min(1.0, cpu / outside);
+}
+
 namespace {
 
 using Findings = std::vector<Finding>;
@@ -143,18 +156,6 @@ void look_when(const Job& job, const Ranks& slow, evidence::Imbalance& e) {
         when.ended_at = course->axis.begin_ns + after(to);
     }
     e.when = when;
-}
-
-// Of their time outside MPI: for at most so much of it they had a processor, all of their CPU time being in it.
-std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
-    double cpu = 0, outside = 0;
-    for (const std::uint32_t number : ranks) {
-        const Rank& rank = *job.find(number);
-        cpu += static_cast<double>(rank.usage.user_ns + rank.usage.system_ns);
-        outside += static_cast<double>(rank.outside_ns());
-    }
-    if (cpu <= 0 || outside <= 0) return std::nullopt;
-    return std::min(1.0, cpu / outside);
 }
 
 // For how long these ranks were kept from the processors beyond the others, if that is much of what they are slower by.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "report/model/words.h"
 
@@ -42,17 +43,19 @@ std::optional<Where> where_of(const Finding& finding, const Job& job) {
         const Place& place = site.frames[own_frame(site.frames, found.modules)];
         if (place.module != 0) by_line[{site.call, place.module, place.offset}] += ns;
     }
-    const auto most = std::max_element(by_line.begin(), by_line.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most == by_line.end() || all_ns == 0) return {};
-    const double share = static_cast<double>(most->second) / static_cast<double>(all_ns);
-    if (share < a_good_part) return {};
-    const auto& [call, module, offset] = most->first;
-    return Where{.call = call,
-                 .module = &found.modules[module],
-                 .offset = offset,
-                 .share = share,
-                 .is_of_waiting = what == About::waiting};
+    if (all_ns == 0) return {};
+    std::vector<WhereLine> lines;
+    for (const auto& [place, ns] : by_line) {
+        const auto& [call, module, offset] = place;
+        const double share = static_cast<double>(ns) / static_cast<double>(all_ns);
+        if (share >= a_good_part) lines.push_back({call, &found.modules[module], offset, share});
+    }
+    if (lines.empty()) return {};
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const WhereLine& a, const WhereLine& b) { return a.share > b.share; });
+    Where where{lines.front(), what == About::waiting, {}};
+    if (lines.size() > 1) where.second = lines[1];
+    return where;
 }
 
 }  // namespace mpiprof::report

@@ -10,12 +10,15 @@
 
 namespace mpiprof::report {
 
-struct Where {
+struct WhereLine {
     std::uint16_t call = 0;          // index into Job::calls
     const Module* module = nullptr;  // of the job's
     std::uint64_t offset = 0;        // in it
     double share = 0;                // of the time in the call, or of what ranks waited in all
-    bool is_of_waiting = false;      // of that: an estimate
+};
+struct Where : WhereLine {
+    bool is_of_waiting = false;         // of that: an estimate
+    std::optional<WhereLine> second{};  // where another line has a good part, too
 };
 
 // Empty: the rule speaks of no calls, or no line has a good part of it.

@@ -52,7 +52,8 @@ std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::ui
                    .calls = cell.calls,
                    .time_ns = cell.time_ns,
                    .min_ns = cell.min_ns.value_or(0),
-                   .most_moving_ns = most_moving_ns(profile.calls[cell.call].traffic, key)};
+                   .most_moving_ns = most_moving_ns(profile.calls[cell.call].traffic, key),
+                   .traffic = profile.calls[cell.call].traffic};
 }
 
 void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {
@@ -64,6 +65,32 @@ void add_wait(std::vector<WaitSum>& sums, const WaitSum& sum) {
         sums.insert(at, sum);
 }
 
+namespace {
+
+// Smaller ones may be sent before anybody receives them: then a receive only copies.
+constexpr std::uint64_t waits_for_its_receiver = 64 << 10;
+
+// All receives of a size together.
+WaitKey of_any_receive(WaitKey key) {
+    key.call = 0;
+    return key;
+}
+
+}  // namespace
+
+void Floors::add_receive(const WaitSum& sum) {
+    if (sum.traffic != Traffic::receive || format::bin_max_bytes(sum.key.bin) < waits_for_its_receiver) return;
+    const WaitKey key = of_any_receive(sum.key);
+    if (receives_.size() < most_keys || receives_.contains(key)) receives_[key] += sum;
+}
+
+double Floors::fastest_receive_ns(const WaitSum& send) const {
+    if (send.traffic != Traffic::send) return 0;
+    const auto found = receives_.find(of_any_receive(send.key));
+    return found == receives_.end() || found->second.calls < least_calls ? 0
+                                                                         : static_cast<double>(found->second.min_ns);
+}
+
 Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
     Waiting waiting;
     for (const WaitSum& sum : sums) {
@@ -73,6 +100,7 @@ Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
         if (!is_alone && (floor->min_ns == 0 || floor->calls < least_calls)) continue;
         auto fastest = static_cast<double>(floor->min_ns);
         if (sum.most_moving_ns > 0) fastest = std::min(fastest, sum.most_moving_ns);
+        if (const double receive = fastest_receive_ns(sum); receive > 0) fastest = std::min(fastest, receive);
         const double moving = is_alone ? static_cast<double>(sum.time_ns) : static_cast<double>(sum.calls) * fastest;
         waiting.judged_ns += sum.time_ns;
         if (moving < static_cast<double>(sum.time_ns))

@@ -3,14 +3,15 @@
 //
 // The method: the fastest call of one function, size bin and kind of buffer on communicators of one size was held up by
 // nobody (of a collective, it is that of the rank that came last). What the other calls took longer is waiting, and
-// contention. Where even the fastest took longer than a slow network would, as in a chain of ranks, it waited, too. It
-// is said only where calls may wait for other ranks at all and where there were enough of them that the fastest means
-// something. File I/O waits for disks, not for ranks.
+// contention. Where even the fastest took longer than a slow network would, as in a chain of ranks, it waited, too, and
+// so did large sends where receives of that size are faster. It is said only where calls may wait for other ranks at
+// all and where there were enough of them that the fastest means something. File I/O waits for disks, not for ranks.
 #pragma once
 
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,6 +36,7 @@ struct WaitSum {
     std::uint64_t time_ns = 0;
     std::uint64_t min_ns = 0;   // of one call; 0 = not known, or too short for the clock
     double most_moving_ns = 0;  // what one call of this key moves data for at most; 0 = that is not known
+    Traffic traffic = Traffic::none;
 
     WaitSum& operator+=(const WaitSum& from);  // of the same key
 };
@@ -51,12 +53,16 @@ class Floors {
     static constexpr std::uint32_t most_ranks = 8192;  // of larger jobs there is no estimate rank by rank
     static constexpr std::size_t most_keys = 65536;    // more come from damaged files alone, and are not judged
 
-    void add(WaitSum sum) { floors_.add(sum.key, std::move(sum)); }
+    void add(WaitSum sum) {
+        add_receive(sum);
+        floors_.add(sum.key, std::move(sum));
+    }
     // Such calls only post requests: who waits for these is Wait.
     void add_posting(std::uint16_t call) { posting_.insert(call); }
     void absorb(Floors&& other) {
         floors_.absorb(std::move(other.floors_));
         posting_.merge(other.posting_);
+        for (const auto& [key, sum] : other.receives_) receives_[key] += sum;
     }
 
     struct Waiting {
@@ -69,7 +75,13 @@ class Floors {
     const auto& fastest() const { return floors_; }
 
   private:
+    void add_receive(const WaitSum& sum);
+    double fastest_receive_ns(const WaitSum& send) const;  // of its size; 0: there were too few
+
     Keyed<WaitKey, WaitSum, most_keys> floors_;
+    // Of large messages, whatever the function: a send that waits for its receiver moves data for no longer than the
+    // receive takes, which found it waiting.
+    std::map<WaitKey, WaitSum> receives_;
     std::set<std::uint16_t> posting_;
 };
 

@@ -87,7 +87,7 @@ std::string stacked(const StackedBar& bar) {
     for (std::size_t i = 0; i < bar.segments.size(); ++i) {
         const StackedBar::Segment& segment = bar.segments[i];
         if (!(segment.share > 0)) continue;
-        const std::string text = in_markup(segment.label.text) + " " + human_share(segment.share);
+        const std::string text = in_markup(segment.label.text + " " + human_share(segment.share));
         const std::string_view colour = colour_of(i);
         segments += fmt::format(R"(<rect x="{:.1f}" width="{:.1f}" height="26" fill="{}"><title>{}</title></rect>)", at,
                                 segment.share * width, colour, text);

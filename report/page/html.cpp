@@ -116,10 +116,13 @@ struct Body {
     std::string operator()(const StackedBar& of) const { return stacked(of) + "\n"; }
     std::string operator()(const Remarks& remarks) const {
         std::string out = "<ul class=\"remarks\">";
+        const auto is_here = [&](const std::string& rule) {
+            return std::ranges::find(remarks.remarks, rule, &Remarks::Remark::rule) != remarks.remarks.end();
+        };
         for (const Remarks::Remark& remark : remarks.remarks)
-            out +=
-                fmt::format("<li class=\"{}{}\">{} <a href=\"#tags\">[{}]</a></li>\n", severity_of(remark.is_serious),
-                            remark.because.empty() ? "" : " explained", in_markup(remark.text), in_markup(remark.rule));
+            out += fmt::format("<li class=\"{}{}\">{} <a href=\"#tags\">[{}]</a></li>\n",
+                               severity_of(remark.is_serious), is_here(remark.because) ? " explained" : "",
+                               in_markup(remark.text), in_markup(remark.rule));
         return out + "</ul>\n";
     }
 };

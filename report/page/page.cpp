@@ -90,7 +90,8 @@ std::string data(const Page& page) {
 
 std::string html_of(const Page& page) {
     std::string out = head(page);
-    out += fmt::format("<body>\n<header><h1>{}</h1>", in_markup(page.heading));
+    out += fmt::format("<body>\n<header><p class=\"caption\">mpiprof: where the time of this run went</p><h1>{}</h1>",
+                       in_markup(page.heading));
     if (page.is_private) out += "<p class=\"caption\">" + in_markup(page.holds) + "</p>";
     out += "</header>\n<nav aria-label=\"Blocks\">";
     for (const Block& block : page.blocks)

@@ -99,6 +99,10 @@ std::vector<Table> bars_of_ends(const Analysed& all) {
     const Figures& figures = all.figures();
     const std::string library(vocabulary_of(job).library);
     std::vector<Table> tables;
+    // Three bars that look the same would only be looked at for their difference.
+    const double run = all.budget().run(),
+                 spread = static_cast<double>(figures.outside.most.ns) - static_cast<double>(figures.outside.least.ns);
+    if (spread < 0.05 * run) return tables;
     const auto add = [&](const char* id, const Spread::At& at, const std::string& where) {
         const Rank* rank = job.find(at.rank);
         if (job.ranks.size() < 2 || !rank || !rank->has_profile) return;

@@ -236,7 +236,8 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
     if (interest.waiting)
         table.notes.push_back(Note::on(
             "waiting_share",
-            "an upper bound, the share of TIME above the fastest call of the same size and communicator size. Not given for "
+            "an upper bound, the share of TIME above the fastest call of the same size and communicator size, or above what a slow "
+            "network takes, where that is less. Not given for "
             "fewer than 20 calls, file I/O, and calls that only post requests; nearly all of MPI_Wait is waiting"));
     if (interest.waiting && !job.comparison.calls.empty())
         table.notes.push_back(Note::on("waiting_share", std::string(waiting_is_known)));

@@ -191,9 +191,9 @@ Result<std::vector<Table>> hang(const Analysed& all, const Question& question) {
             fmt::format("{} more: hang --top {}", plural(left_out, "line", "lines"), most + left_out));
     const bool any_times = std::ranges::any_of(shown, [](const StandingLine& l) { return l.for_ns != 0; });
     if (any_times)
-        table.notes.push_back(
-            Note{{fmt::format("after {}; the rank that has been there longest", vocabulary_of(job).init), "since_ns"},
-                 {"until now, or its last profile update", "for_ns"}});
+        table.notes.push_back(Note{
+            {fmt::format("after {}, of the rank that has been there longest", vocabulary_of(job).init), "since_ns"},
+            {"until now, or its last profile update", "for_ns"}});
     for (const std::string& problem : lines.problems()) table.notes.push_back(problem);
     std::vector<Table> tables{std::move(table)};
     std::vector<Arrival> arrivals = all.arrivals();

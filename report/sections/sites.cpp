@@ -112,7 +112,8 @@ void add_notes(Table& table, const SitesContext& context, const std::vector<Site
     const auto ranks = static_cast<std::uint64_t>(context.ranks);
     Note shown(ranks == 1 ? std::string("CALLS and TIME: 1 rank")
                           : fmt::format("CALLS: sum over {} ranks; TIME: their mean", ranks));
-    if (by == SitesBy::stack) shown.add({"maximum over mean of the ranks that call from there", "imbalance"});
+    if (by == SitesBy::stack)
+        shown.add({"by how much the rank with most time exceeds the mean of those that call from there", "imbalance"});
     table.notes.push_back(std::move(shown));
     if (any([](const SiteLine& l) { return l.waiting_ns != 0; }))
         table.notes.push_back(

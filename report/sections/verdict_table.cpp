@@ -13,8 +13,9 @@
 namespace mpiprof::report {
 
 std::string SourceSite::text() const {
-    return fmt::format("{} at {}, {} of {}", call, source_text(source), human_share(share),
-                       is_of_waiting ? "all waiting (an estimate)" : "the time in " + call);
+    return fmt::format("{} at {}, {} of {}{}", call, source_text(source), human_share(share),
+                       is_of_waiting ? "all waiting (an estimate)" : "the time in " + call,
+                       second.empty() ? "" : "; " + second);
 }
 
 std::optional<SourceSite> site_of(const Finding& verdict, const Job& job) {
@@ -23,7 +24,13 @@ std::optional<SourceSite> site_of(const Finding& verdict, const Job& job) {
     Symbols symbols;
     const Symbol& symbol = symbols.at(*where->module, where->offset);
     if (symbol.lines.empty()) return {};
-    return SourceSite{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
+    SourceSite site{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
+    if (!where->second) return site;
+    const WhereLine& also = *where->second;
+    if (const Symbol& other = symbols.at(*also.module, also.offset); !other.lines.empty())
+        site.second = fmt::format("{} at {}, {}", job.calls[also.call].name, source_text(other.lines.front()),
+                                  human_share(also.share));
+    return site;
 }
 
 std::string next_step(const Finding& verdict, const Job& job) {

@@ -18,8 +18,9 @@ struct SourceSite {
     SourceLine source;
     double share = 0;  // of the time in the call, or of all waiting, which is an estimate
     bool is_of_waiting = false;
+    std::string second{};  // another line with a good part: "MPI_Recv at halo.c:99 exchange, 31.0%"
 
-    // "MPI_Waitall at halo.c:123 exchange: 91.0% of all waiting (an estimate)"
+    // "MPI_Waitall at halo.c:123 exchange, 61.0% of all waiting (an estimate); MPI_Recv at halo.c:99 exchange, 31.0%"
     std::string text() const;
 };
 

@@ -223,8 +223,8 @@ std::string says(const evidence::FileIo& e, const Spoken& s) {
 }
 
 std::string begins(const evidence::FileIo& e, const Spoken& s) {
-    return fmt::format("MPI-IO takes {} of the run, mostly {}: {} per rank.", human_share(e.run_share), s.call(),
-                       human_rate(e.bytes_per_s));
+    return fmt::format("MPI-IO takes {} of the run, mostly {}{}: {} per rank.", human_share(e.run_share), s.call(),
+                       e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "", human_rate(e.bytes_per_s));
 }
 
 }  // namespace
@@ -234,10 +234,31 @@ const RuleWords rule_words::file_io{
     .evidence =
         "Time in MPI_File calls: at least 10 % of the run. Files that are read or written without MPI are not seen.",
     .check =
-        "mpiprof-report calls --sort bytes. Fewer and larger accesses, collective I/O, and the striping of the file "
+        "mpiprof-report calls --sort total_bytes. Fewer and larger accesses, collective I/O, and the striping of the file "
         "system help.",
     .says = of<evidence::FileIo, says>,
     .begins = of<evidence::FileIo, begins>,
+};
+
+namespace {
+std::string says(const evidence::OffCpu& e, const Spoken& s) {
+    return fmt::format(
+        "Outside {}, ranks are off the CPU for {} of the run: sleep, file I/O, locks, or a GPU that they wait for. By "
+        "rank: mpiprof-report budget --by rank.",
+        s.words.library, human_share(e.run_share));
+}
+
+}  // namespace
+
+const RuleWords rule_words::off_cpu{
+    .means = "Ranks are off the CPU outside MPI.",
+    .evidence =
+        "Time outside MPI in which the rank neither ran nor waited for a CPU, known from random stretches of the run: "
+        "at least 10 % of it. Not reported beside a slow rank that is off the CPU.",
+    .check =
+        "mpiprof-report budget --by rank; mpiprof-report time. On the node: strace -c -p PID, or the file system's own "
+        "statistics.",
+    .says = of<evidence::OffCpu, says>,
 };
 
 namespace {

@@ -246,8 +246,8 @@ std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
 const RuleWords rule_words::late_sender{
     .means = "Late senders: ranks wait in receives for messages that are sent later.",
     .evidence =
-        "Wait time as of varying-lateness, two thirds of it in receives, or in the MPI_Wait and MPI_Test that "
-        "complete them, and no rank is slow over the whole run.",
+        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in receives, or in the "
+        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run.",
     .check =
         "mpiprof-report sites has the lines, mpiprof-report peers the senders. Send as soon as the data is ready, "
         "and compute what does not need the message before waiting for it (MPI_Irecv early, MPI_Wait late).",
@@ -258,12 +258,12 @@ const RuleWords rule_words::late_sender{
 const RuleWords rule_words::late_receiver{
     .means = "Late receivers: sends wait until the receive is posted.",
     .evidence =
-        "Wait time as of varying-lateness, two thirds of it in sends, or in the MPI_Wait and MPI_Test that complete "
-        "them, and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their "
+        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in sends, or in the "
+        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their "
         "receiver.",
     .check =
-        "mpiprof-report sites has the lines. Post the receive before the computation (MPI_Irecv), or send with "
-        "MPI_Isend and complete it after the computation.",
+        "mpiprof-report sites has the lines. Post the receive earlier (MPI_Irecv before what the receiver does in "
+        "between), or send with MPI_Isend and complete it later.",
     .says = of<evidence::Varying, says_of_partners>,
     .begins = of<evidence::Varying, begins_of_partners>,
 };
@@ -284,7 +284,8 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
                   human_share(e.load_balance), human_share(e.mpi_share), s.words.library, human_share(e.run_share),
                   estimate, who);
     text += possible_cause(e, s);
-    if (e.last)
+    // One that comes last as often as by chance is nobody's cause.
+    if (e.last && e.last->share * static_cast<double>(s.job.ranks.size()) >= 1.5)
         text += fmt::format(
             " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report "
             "arrivals.",
@@ -348,7 +349,9 @@ const RuleWords rule_words::serial_chain{
     .evidence =
         "The times outside MPI of all ranks add up to about one run (0.2 to 1.15 of it), no rank has most of it, and "
         "the time in MPI far exceeds what the messages need; with fewer than four ranks, even the fastest calls do.",
-    .check = "mpiprof-report peers has the communication pattern, mpiprof-report sites the lines at which ranks wait.",
+    .check =
+        "mpiprof-report peers has the communication pattern, mpiprof-report sites the lines at which ranks wait. Cut "
+        "each rank's work into blocks and send each block on at once, so that the next rank begins after the first one.",
     .says = of<evidence::SerialChain, says>,
     .begins = of<evidence::SerialChain, begins>,
 };
@@ -369,6 +372,17 @@ std::string begins(const evidence::OneServesAll& e, const Spoken& s) {
 
 }  // namespace
 
+namespace {
+std::string next(const evidence::OneServesAll& e, const Spoken& s) {
+    constexpr double mostly = 0.5;
+    if (!e.cpu_share || *e.cpu_share >= mostly) return "";
+    return fmt::format(
+        "Rank {} is mostly off the CPU while the others wait for it: look for sleep, file I/O or locks in what it does "
+        "between its messages. Then: larger portions, or several servers. mpiprof-report peers; mpiprof-report time.",
+        s.finding.ranks.front());
+}
+}  // namespace
+
 const RuleWords rule_words::one_serves_all{
     .means = "Serial bottleneck: one rank serves all others in turn, and they wait for it.",
     .evidence =
@@ -377,6 +391,7 @@ const RuleWords rule_words::one_serves_all{
     .check = "mpiprof-report peers; mpiprof-report ranks. Use several servers, larger portions, or collectives.",
     .says = of<evidence::OneServesAll, says>,
     .begins = of<evidence::OneServesAll, begins>,
+    .next = of<evidence::OneServesAll, next>,
 };
 
 }  // namespace mpiprof::report

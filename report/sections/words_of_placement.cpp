@@ -161,7 +161,11 @@ const RuleWords rule_words::masks{
 
 namespace {
 std::string says(const evidence::TooMany& e, const Spoken& s) {
-    return fmt::format("{} are oversubscribed: {} ranks on {}.", who(s), e.ranks, cores(e.cpus));
+    std::string text = fmt::format("{} are oversubscribed: {} ranks on {}.", who(s), e.ranks, cores(e.cpus));
+    if (e.waited_share)
+        text += fmt::format(" It cost little: outside {}, ranks were runnable without a CPU for {} of the run.",
+                            s.words.library, human_share(*e.waited_share));
+    return text;
 }
 
 std::string advises(const evidence::TooMany&, const Spoken& s) {
