@@ -11,6 +11,23 @@
 #include "report/model/ratio.h"
 
 namespace mpiprof::report {
+
+Finding& add(std::vector<Finding>& findings, Rule rule, bool is_serious, Evidence evidence) {
+    return findings.emplace_back(Finding{.rule = rule,
+                                         .is_serious = is_serious,
+                                         .calls = {},
+                                         .ranks = {},
+                                         .nodes = {},
+                                         .evidence = std::move(evidence)});
+}
+
+void name_ranks(Finding& finding, const Job& job, std::vector<std::uint32_t> ranks) {
+    const std::uint32_t node = job.find(ranks.front())->node;
+    if (std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return job.find(rank)->node == node; }))
+        finding.nodes = {node};
+    finding.ranks = std::move(ranks);
+}
+
 namespace {
 
 using Findings = std::vector<Finding>;
