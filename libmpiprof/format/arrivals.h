@@ -18,15 +18,25 @@ constexpr unsigned arrival_level(std::uint64_t calls) {
     return width > bits ? width - bits : 0;
 }
 
+// Which half of a block, 0 or 1, has the call that is kept of it.
+constexpr std::uint64_t arrival_half(std::uint64_t block, unsigned level) {
+    std::uint64_t hash = (block * 64 + level) * 0x9e3779b97f4a7c15;
+    hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93;
+    return hash >> 63;
+}
+
 // The call that is kept of this block. It is one of the two that are kept of the block's halves, so that nothing new
 // has to be kept when the level rises; which one of them is as good as random, lest it falls in step with a loop.
 constexpr std::uint64_t arrival_of_block(std::uint64_t block, unsigned level) {
-    for (; level > 0; --level) {
-        std::uint64_t hash = (block * 64 + level) * 0x9e3779b97f4a7c15;
-        hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93;
-        block = 2 * block + (hash >> 63);
-    }
+    for (; level > 0; --level) block = 2 * block + arrival_half(block, level);
     return block;
+}
+
+// Whether a call that is kept at one level still is at a higher one.
+constexpr bool is_arrival_still(std::uint64_t number, unsigned level, unsigned higher) {
+    for (; level < higher; ++level)
+        if (((number >> level) & 1) != arrival_half(number >> (level + 1), level + 1)) return false;
+    return true;
 }
 
 // The next one that is kept after this one, which is kept.

@@ -2,6 +2,7 @@
 // long ranks waited for each other, in place of what floors.h can only estimate, and who came last. All members keep
 // the same calls, of larger jobs fewer of them, so that it all fits into memory.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -56,6 +57,36 @@ std::map<KindKey, std::uint32_t> add_kinds(MemberCalls& member, const RankProfil
     return kinds;
 }
 
+// The kinds of the calls that are kept, most of which are one of a few: these are found without a search.
+class KindOf {
+  public:
+    KindOf(const std::map<KindKey, std::uint32_t>& kinds, SiteKeys& keys) : kinds_(kinds), keys_(keys) {}
+    static constexpr std::uint32_t none = 0xffffffff;
+    std::uint32_t operator()(const KeptCall& call) {
+        const std::uint64_t key = std::uint64_t{call.site} << 32 | std::uint64_t{call.call} << 16 |
+                                  std::uint64_t{call.bin} << 8 | static_cast<std::uint64_t>(call.buffer);
+        Known& known = known_[mix_short(key)];
+        return known.key == key ? known.kind : look_up(call, known, key);
+    }
+
+  private:
+    struct Known {
+        std::uint64_t key = ~std::uint64_t{0};  // no call has it: of a buffer that there is not
+        std::uint32_t kind = none;
+    };
+    static constexpr unsigned bits = 6;
+    static std::size_t mix_short(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> (64 - bits); }
+    std::uint32_t look_up(const KeptCall& call, Known& known, std::uint64_t key) {
+        const auto found = kinds_.find({call.call, call.bin, call.buffer, keys_.of(call.call, call.site)});
+        known = {key, found == kinds_.end() ? none : found->second};
+        return known.kind;
+    }
+
+    const std::map<KindKey, std::uint32_t>& kinds_;
+    SiteKeys& keys_;
+    std::array<Known, std::size_t{1} << bits> known_;
+};
+
 MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& keys) {
     const Profile& profile = from.profile;
     const Communicator& communicator = profile.communicators[kept.communicator];
@@ -64,13 +95,13 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
                        .started_ns = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, latest_start))};
     const auto kinds = add_kinds(member, from, kept.communicator, keys);
     const unsigned thinned = thinning(communicator.origin == Origin::world, profile.size);
-    const unsigned level = format::arrival_level(communicator.collectives) + thinned;
+    const unsigned level = format::arrival_level(communicator.collectives);
+    KindOf kind_of(kinds, keys);
     member.kept.reserve(std::min<std::size_t>(kept.calls.size(), format::arrivals_kept >> thinned));
     for (const KeptCall& call : kept.calls) {
-        if (format::arrival_of_block(call.number >> level, level) != call.number) continue;
-        const auto kind = kinds.find({call.call, call.bin, call.buffer, keys.of(call.call, call.site)});
-        if (kind != kinds.end())
-            member.kept.push_back({call.number, call.begin_ns, call.time_ns, call.root, kind->second});
+        if (!format::is_arrival_still(call.number, level, level + thinned)) continue;
+        const std::uint32_t kind = kind_of(call);
+        if (kind != KindOf::none) member.kept.push_back({call.number, call.begin_ns, call.time_ns, call.root, kind});
     }
     return member;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -93,56 +94,86 @@ void CallSums::add_last(std::uint32_t rank, double behind_ns, double waited_ns, 
 
 CallComparison::CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls)
     : members_(members), calls_(calls) {
-    find_rows();
+    keep_rows();
 }
 
-void CallComparison::find_rows() {
-    std::vector<std::uint32_t> next(members_.size());
-    for (std::uint32_t i = 0; i < members_[0].kept.size(); ++i) {
-        const MemberCalls::Kept& first = members_[0].kept[i];
-        bool is_on_all = true;
-        next[0] = i;
-        for (std::size_t m = 1; m < members_.size() && is_on_all; ++m) {
-            const auto& kept = members_[m].kept;
-            while (next[m] < kept.size() && kept[next[m]].number < first.number) ++next[m];
-            is_on_all = next[m] < kept.size() && kept[next[m]].number == first.number &&
-                        members_[m].call_of(kept[next[m]]) == members_[0].call_of(first);
-        }
-        if (is_on_all) at_.insert(at_.end(), next.begin(), next.end());
+// Of a member's calls those that all others have kept, too, and as the same call: row for row in `kept` of each of
+// them.
+void CallComparison::keep_rows() {
+    const std::size_t all = members_[0].kept.size();
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::uint16_t> call_of_row;
+    for (const MemberCalls::Kept& kept : members_[0].kept) {
+        numbers.push_back(kept.number);
+        call_of_row.push_back(members_[0].call_of(kept));
     }
+    std::vector<std::uint8_t> is_row(all, 1);
+    moves_.assign(all, 1);
+    for (const MemberCalls& member : members_) {
+        const MemberCalls::Kept *at = member.kept.data(), *const end = at + member.kept.size();
+        const MemberCalls::Kind* const kinds = member.kinds.data();
+        for (std::size_t i = 0; i < all; ++i) {
+            while (at != end && at->number < numbers[i]) ++at;
+            if (at == end || at->number != numbers[i]) {
+                is_row[i] = 0;
+                continue;
+            }
+            const WaitKey& key = kinds[at->kind].all.key;
+            if (key.call != call_of_row[i]) is_row[i] = 0;
+            if (key.bin == 0) moves_[i] = 0;
+        }
+    }
+    const auto is_left_out = [&](const MemberCalls::Kept& kept) {
+        const auto at = std::lower_bound(numbers.begin(), numbers.end(), kept.number);
+        return at == numbers.end() || *at != kept.number || !is_row[static_cast<std::size_t>(at - numbers.begin())];
+    };
+    rows_ = static_cast<std::size_t>(std::count(is_row.begin(), is_row.end(), 1));
+    for (MemberCalls& member : members_)
+        if (member.kept.size() != rows_) std::erase_if(member.kept, is_left_out);
+    std::size_t row = 0;
+    for (std::size_t i = 0; i < all; ++i)
+        if (is_row[i]) moves_[row++] = moves_[i];
 }
 
 // A root moves something where its members do.
-WaitsFor CallComparison::waits_for(Row row) const {
-    const Call& call = *calls_[members_[0].call_of(kept(0, row))];
+WaitsFor CallComparison::waits_for(std::size_t row) const {
+    const MemberCalls::Kept& first = members_[0].kept[row];
+    const Call& call = *calls_[members_[0].call_of(first)];
     if (!call.waits_for_all && !call.waits_for_root && !call.root_waits) return WaitsFor::unknown;
-    for (std::size_t m = 0; m < members_.size(); ++m)
-        if (call.traffic != Traffic::sync && members_[m].kinds[kept(m, row).kind].all.key.bin == 0)
-            return WaitsFor::unknown;
+    if (call.traffic != Traffic::sync && !moves_[row]) return WaitsFor::unknown;
     if (call.waits_for_all) return WaitsFor::all;
-    const std::int32_t root = kept(0, row).root;
-    const bool is_member = root >= 0 && static_cast<std::size_t>(root) < members_.size();
+    const bool is_member = first.root >= 0 && static_cast<std::size_t>(first.root) < members_.size();
     if (!is_member) return WaitsFor::unknown;
     return call.root_waits ? WaitsFor::members : WaitsFor::root;
 }
 
 void CallComparison::bound(NodeClocks& clocks) const {
-    std::map<std::uint32_t, NodeClocks::Moments> nodes;
-    for (std::size_t i = 0; i < rows(); ++i) {
-        if (waits_for(row(i)) != WaitsFor::all) continue;
-        nodes.clear();
+    std::vector<std::uint32_t> nodes;
+    for (const MemberCalls& member : members_) nodes.push_back(member.node);
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    const auto place_of = [&](std::uint32_t node) {
+        return static_cast<std::uint32_t>(std::lower_bound(nodes.begin(), nodes.end(), node) - nodes.begin());
+    };
+    const std::uint32_t reference = place_of(clocks.reference());
+    if (reference == nodes.size() || nodes[reference] != clocks.reference()) return;
+    std::vector<std::uint32_t> places;
+    for (const MemberCalls& member : members_) places.push_back(place_of(member.node));
+    constexpr NodeClocks::Moments none{std::numeric_limits<std::int64_t>::min(),
+                                       std::numeric_limits<std::int64_t>::max()};
+    std::vector<NodeClocks::Moments> moments(nodes.size());
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (waits_for(row) != WaitsFor::all) continue;
+        std::fill(moments.begin(), moments.end(), none);
         for (std::size_t m = 0; m < members_.size(); ++m) {
-            const MemberCalls::Kept& k = kept(m, row(i));
-            const NodeClocks::Moments own{k.begin_ns, k.begin_ns + static_cast<std::int64_t>(k.time_ns)};
-            const auto [found, is_new] = nodes.try_emplace(members_[m].node, own);
-            if (is_new) continue;
-            found->second.last_in = std::max(found->second.last_in, own.last_in);
-            found->second.first_out = std::min(found->second.first_out, own.first_out);
+            const MemberCalls::Kept& kept = members_[m].kept[row];
+            NodeClocks::Moments& of_node = moments[places[m]];
+            const std::int64_t out = kept.begin_ns + static_cast<std::int64_t>(kept.time_ns);
+            if (kept.begin_ns > of_node.last_in) of_node.last_in = kept.begin_ns;
+            if (out < of_node.first_out) of_node.first_out = out;
         }
-        const auto reference = nodes.find(clocks.reference());
-        if (reference == nodes.end()) return;
-        for (const auto& [node, moments] : nodes)
-            if (node != clocks.reference()) clocks.add(node, moments, reference->second);
+        for (std::uint32_t place = 0; place < nodes.size(); ++place)
+            if (place != reference) clocks.add(nodes[place], moments[place], moments[reference]);
     }
 }
 
@@ -154,54 +185,75 @@ bool CallComparison::can_line_up(const NodeClocks& clocks) const {
             std::all_of(members_.begin(), members_.end(), [&](const MemberCalls& m) { return m.node == node; }));
 }
 
+CallComparison::Entered CallComparison::enter(std::size_t row, std::span<std::int64_t> entered) const {
+    Entered of_row;
+    std::int64_t latest = std::numeric_limits<std::int64_t>::min(), before = latest;
+    of_row.first_ns = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+        const std::int64_t at = entered[m] = members_[m].kept[row].begin_ns;
+        if (at < of_row.first_ns) of_row.first_ns = at;
+        if (at > latest || m == 0) {
+            before = latest;
+            of_row.next = of_row.last;
+            latest = at;
+            of_row.last = m;
+        } else if (at > before || m == 1) {
+            before = at;
+            of_row.next = m;
+        }
+    }
+    return of_row;
+}
+
 // Who came last, if the clocks can tell.
-void CallComparison::add_row(Row row, const NodeClocks& clocks, std::span<const std::int64_t> entered,
-                             CallSums& sums) const {
-    const auto last = static_cast<std::size_t>(std::max_element(entered.begin(), entered.end()) - entered.begin());
-    std::size_t next = last == 0 ? 1 : 0;
-    for (std::size_t m = 0; m < members_.size(); ++m)
-        if (m != last && entered[m] > entered[next]) next = m;
-    const auto behind = static_cast<double>(entered[last] - entered[next]);
-    const double resolution =
-        resolution_ns + clocks.error_ns(members_[last].node) + clocks.error_ns(members_[next].node);
-    const double waited = wait_in(row, entered, last, clocks, sums);
+void CallComparison::add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums) const {
+    const Entered of_row = enter(row, entered);
+    const std::int64_t latest = entered[of_row.last];
+    const auto behind = static_cast<double>(latest - entered[of_row.next]);
+    const double resolution = resolution_ns + error_ns_[of_row.last] + error_ns_[of_row.next];
+    const double waited = wait_in(row, entered, of_row, sums);
     if (behind > resolution)
-        sums.add_last(members_[last].rank, behind, waited, entered[last]);
+        sums.add_last(members_[of_row.last].rank, behind, waited, latest);
     else
         ++sums.undecided;
 }
 
 // How long the members waited in it for the one that came last, together; 0 where that is not whom they waited for.
-double CallComparison::wait_in(Row row, std::span<const std::int64_t> entered, std::size_t last,
-                               const NodeClocks& clocks, CallSums& sums) const {
+double CallComparison::wait_in(std::size_t row, std::span<const std::int64_t> entered, const Entered& of_row,
+                               CallSums& sums) const {
     const WaitsFor waits = waits_for(row);
     if (waits == WaitsFor::unknown) return 0;
     sums.waits_for = waits;
-    const auto root = static_cast<std::size_t>(kept(0, row).root);
-    const std::size_t awaited = waits == WaitsFor::root ? root : last;
-    auto& [row_waited, row_time] = sums.waited_of.emplace_back();
+    const auto root = static_cast<std::size_t>(members_[0].kept[row].root);
+    const std::size_t awaited = waits == WaitsFor::root ? root : of_row.last;
+    const std::size_t alone = waits == WaitsFor::members ? root : members_.size();  // whose waiting alone is known
+    const std::uint32_t node = members_[awaited].node;
+    double row_waited = 0, row_time = 0;
     for (std::size_t m = 0; m < members_.size(); ++m) {
-        const auto time = static_cast<double>(kept(m, row).time_ns);
-        const double waited = std::clamp(static_cast<double>(entered[awaited] - entered[m]), 0.0, time);
-        MemberCalls::Kind& kind = members_[m].kinds[kept(m, row).kind];
+        MemberCalls& member = members_[m];
+        const MemberCalls::Kept& kept = member.kept[row];
+        MemberCalls::Kind& kind = member.kinds[kept.kind];
+        const auto time = static_cast<double>(kept.time_ns);
         row_time += time;
-        if (waits == WaitsFor::members && m != root) {
+        if (alone != members_.size() && m != alone) {
             kind.unknown_ns += time;
             continue;
         }
+        double waited = static_cast<double>(entered[awaited] - entered[m]);
+        if (waited < 0) waited = 0;
+        if (waited > time) waited = time;
         kind.compared_ns += time;
-        kind.longest_compared_ns = std::max(kind.longest_compared_ns, kept(m, row).time_ns);
+        if (kept.time_ns > kind.longest_compared_ns) kind.longest_compared_ns = kept.time_ns;
         kind.waited_ns += waited;
         row_waited += waited;
-        if (members_[m].node != members_[awaited].node)
-            sums.clock_error_ns +=
-                std::min(time, clocks.error_ns(members_[m].node) + clocks.error_ns(members_[awaited].node));
+        if (member.node != node) sums.clock_error_ns += std::min(time, error_ns_[m] + error_ns_[awaited]);
     }
-    if (awaited != last) return 0;
+    sums.waited_of.emplace_back(row_waited, row_time);
+    if (awaited != of_row.last) return 0;
     sums.late.resize(members_.size());
-    const std::int64_t first = *std::min_element(entered.begin(), entered.end());
+    const std::int64_t last = entered[of_row.last];
     for (std::size_t m = 0; m < members_.size(); ++m)
-        if (entered[m] - first > entered[last] - entered[m]) sums.late[m] += row_waited;
+        if (entered[m] - of_row.first_ns > last - entered[m]) sums.late[m] += row_waited;
     return row_waited;
 }
 
@@ -237,20 +289,26 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     return line;
 }
 
-std::vector<ComparedCall> CallComparison::line_up(const NodeClocks& clocks) {
-    const auto lined_up = [&](const MemberCalls& member, std::int64_t moment) {
-        return moment + clocks.offset(member.node, moment).value_or(0);
-    };
-    std::int64_t start = lined_up(members_[0], members_[0].started_ns);
-    for (const MemberCalls& member : members_) start = std::min(start, lined_up(member, member.started_ns));
+// From here on the members' calls begin by one clock.
+std::int64_t CallComparison::turn_to_one_clock(const NodeClocks& clocks) {
+    std::int64_t start = std::numeric_limits<std::int64_t>::max();
+    for (MemberCalls& member : members_) {
+        const NodeClocks::Clock clock = clocks.clock_of(member.node);
+        start = std::min(start, member.started_ns + clock.offset(member.started_ns));
+        for (MemberCalls::Kept& kept : member.kept) kept.begin_ns += clock.offset(kept.begin_ns);
+        error_ns_.push_back(clocks.error_ns(member.node));
+    }
+    return start;
+}
 
+std::vector<ComparedCall> CallComparison::line_up(const NodeClocks& clocks) {
+    const std::int64_t start = turn_to_one_clock(clocks);
     std::map<std::uint16_t, CallSums> sums;
     std::vector<std::int64_t> entered(members_.size());
-    for (std::size_t i = 0; i < rows(); ++i) {
-        for (std::size_t m = 0; m < members_.size(); ++m) entered[m] = lined_up(members_[m], kept(m, row(i)).begin_ns);
-        CallSums& of_call = sums[members_[0].call_of(kept(0, row(i)))];
+    for (std::size_t row = 0; row < rows_; ++row) {
+        CallSums& of_call = sums[members_[0].call_of(members_[0].kept[row])];
         ++of_call.compared;
-        add_row(row(i), clocks, entered, of_call);
+        add_row(row, entered, of_call);
     }
     fill_gaps(members_, calls_);
     std::vector<ComparedCall> compared;

@@ -73,21 +73,25 @@ class CallComparison {
     std::vector<ComparedCall> line_up(const NodeClocks& clocks);
 
   private:
-    // The same call on all members: places in their `kept`.
-    using Row = std::span<const std::uint32_t>;
-    std::size_t rows() const { return at_.size() / members_.size(); }
-    Row row(std::size_t i) const { return {at_.data() + i * members_.size(), members_.size()}; }
-    const MemberCalls::Kept& kept(std::size_t member, Row row) const { return members_[member].kept[row[member]]; }
-    WaitsFor waits_for(Row row) const;
-    void find_rows();
-    void add_row(Row row, const NodeClocks& clocks, std::span<const std::int64_t> entered, CallSums& sums) const;
-    double wait_in(Row row, std::span<const std::int64_t> entered, std::size_t last, const NodeClocks& clocks,
-                   CallSums& sums) const;
+    // Members by when they entered a call: the last, the one before it, and the moment of the first.
+    struct Entered {
+        std::size_t last = 0, next = 0;
+        std::int64_t first_ns = 0;
+    };
+    WaitsFor waits_for(std::size_t row) const;
+    void keep_rows();
+    std::int64_t turn_to_one_clock(const NodeClocks& clocks);
+    Entered enter(std::size_t row, std::span<std::int64_t> entered) const;
+    void add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums) const;
+    double wait_in(std::size_t row, std::span<const std::int64_t> entered, const Entered& of_row, CallSums& sums) const;
     ComparedCall line_of(std::uint16_t call, const CallSums& sums, std::int64_t start) const;
 
     std::span<MemberCalls> members_;
     std::span<const Call* const> calls_;
-    std::vector<std::uint32_t> at_;
+    // A row is the same call on all members: MemberCalls::kept has it at this place.
+    std::size_t rows_ = 0;
+    std::vector<std::uint8_t> moves_;  // by row: no member's call is of 0 bytes
+    std::vector<double> error_ns_;     // by member: of its node's clock
 };
 
 }  // namespace mpiprof::report

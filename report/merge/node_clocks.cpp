@@ -3,6 +3,7 @@
 #include "report/merge/node_clocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "report/model/sorted.h"
@@ -21,35 +22,64 @@ void NodeClocks::add(std::uint32_t node, const Moments& there, const Moments& at
                              .most = at_reference.first_out - there.last_in});
 }
 
-// The room between the bounds is a concave function of the slope, so its largest value is found by bracketing.
+namespace {
+
+// What bounds a line on one side: a moment, and the offset there.
+struct Side {
+    double at, offset;
+    double off(double slope) const { return offset - slope * at; }
+};
+
+// Those that are the largest for no slope between these two are left out; a little room keeps what rounding may decide.
+void keep_largest(std::vector<Side>& sides, double low, double high) {
+    constexpr std::size_t few = 4;
+    if (sides.size() <= few) return;
+    double least = -std::numeric_limits<double>::infinity(), size = 0;
+    for (const Side& side : sides) {
+        const double one = side.off(low), other = side.off(high);
+        least = std::max(least, std::min(one, other));
+        size = std::max({size, std::abs(one), std::abs(other)});
+    }
+    const double enough = least - 1 - size * 1e-12;
+    std::erase_if(sides, [&](const Side& side) { return std::max(side.off(low), side.off(high)) < enough; });
+}
+
+double largest(const std::vector<Side>& sides, double slope) {
+    double most = -std::numeric_limits<double>::infinity();
+    for (const Side& side : sides) most = std::max(most, side.off(slope));
+    return most;
+}
+
+}  // namespace
+
+// The room between the bounds is a concave function of the slope, so its largest value is found by bracketing. Few of
+// the bounds matter in a small bracket. The upper ones are kept with their signs changed.
 std::optional<NodeClocks::Line> NodeClocks::line_through(const Bound* first, const Bound* last) {
     const Bound& origin = *first;
-    struct Room {
-        double least, most;
-        double width() const { return most - least; }
-    };
-    const auto room_at = [&](double slope) {
-        Room room{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-        for (const Bound* b = first; b != last; ++b) {
-            const double drift = slope * static_cast<double>(b->at - origin.at);
-            room.least = std::max(room.least, static_cast<double>(b->least - origin.least) - drift);
-            room.most = std::min(room.most, static_cast<double>(b->most - origin.least) - drift);
-        }
-        return room;
-    };
+    std::vector<Side> above, below;
+    for (const Bound* b = first; b != last; ++b) {
+        const auto at = static_cast<double>(b->at - origin.at);
+        below.push_back({at, static_cast<double>(b->least - origin.least)});
+        above.push_back({-at, -static_cast<double>(b->most - origin.least)});
+    }
+    const auto room_at = [&](double slope) { return -largest(above, slope) - largest(below, slope); };
     double low = -largest_slope, high = largest_slope;
     for (int i = 0; i < 80; ++i) {
+        keep_largest(below, low, high);
+        keep_largest(above, low, high);
         const double left = low + (high - low) / 3, right = high - (high - low) / 3;
-        (room_at(left).width() < room_at(right).width() ? low : high) =
-            room_at(left).width() < room_at(right).width() ? left : right;
+        if (room_at(left) < room_at(right))
+            low = left;
+        else
+            high = right;
     }
     const double slope = (low + high) / 2;
-    const Room room = room_at(slope);
-    if (room.width() < 0) return std::nullopt;
+    const double least = largest(below, slope), most = -largest(above, slope);
+    if (most - least < 0) return std::nullopt;
     return Line{.begin = origin.at,
-                .offset = origin.least + static_cast<std::int64_t>((room.least + room.most) / 2),
+                .offset = origin.least + static_cast<std::int64_t>((least + most) / 2),
                 .slope = slope,
-                .error_ns = room.width() / 2};
+                .error_ns = (most - least) / 2};
 }
 
 // A clock that was corrected in the middle of the run has another line from there on.
@@ -72,15 +102,21 @@ void NodeClocks::solve() {
     bounds_.clear();
 }
 
-std::optional<std::int64_t> NodeClocks::offset(std::uint32_t node, std::int64_t moment) const {
-    if (node == reference_) return 0;
-    const auto found = lines_.find(node);
-    if (found == lines_.end()) return std::nullopt;
-    const std::vector<Line>& lines = found->second;
-    auto line = std::upper_bound(lines.begin(), lines.end(), moment,
+NodeClocks::Clock NodeClocks::clock_of(std::uint32_t node) const {
+    const auto found = node == reference_ ? lines_.end() : lines_.find(node);
+    return found == lines_.end() ? Clock({}) : Clock(found->second);
+}
+
+const NodeClocks::Line& NodeClocks::Clock::line_at(std::int64_t moment) const {
+    auto line = std::upper_bound(lines_.begin(), lines_.end(), moment,
                                  [](std::int64_t at, const Line& l) { return at < l.begin; });
-    if (line != lines.begin()) --line;
-    return line->offset + static_cast<std::int64_t>(line->slope * static_cast<double>(moment - line->begin));
+    if (line != lines_.begin()) --line;
+    return *line;
+}
+
+std::optional<std::int64_t> NodeClocks::offset(std::uint32_t node, std::int64_t moment) const {
+    if (!knows(node)) return std::nullopt;
+    return clock_of(node).offset(moment);
 }
 
 double NodeClocks::error_ns(std::uint32_t node) const {

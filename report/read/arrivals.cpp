@@ -3,7 +3,10 @@
 #include "report/read/reading.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 
 #include "libmpiprof/format/arrivals.h"
 
@@ -16,33 +19,70 @@ constexpr std::uint64_t longest_ns = std::uint64_t{1}
 // Shorter ones would make more of a file than it holds.
 constexpr std::size_t least_record = offsetof(format::Arrival, site);
 
+std::int64_t start_of(const Reading& r) {
+    return static_cast<std::int64_t>(std::min(r.profile.started_monotonic_ns, longest_ns));
+}
+
+// `start` is the moment of the ticks `from`.
+std::int64_t moment_of(const TickScale& scale, std::int64_t start, std::uint64_t from, std::uint64_t ticks) {
+    const std::uint64_t apart = scale.ns(ticks < from ? from - ticks : ticks - from);
+    const auto bounded = static_cast<std::int64_t>(apart < longest_ns ? apart : longest_ns);
+    return ticks < from ? start - bounded : start + bounded;
+}
+
 }  // namespace
 
 std::int64_t moment_of(const Reading& r, std::uint64_t ticks) {
-    const std::uint64_t from = r.header.started.ticks;
-    const auto start = static_cast<std::int64_t>(std::min(r.profile.started_monotonic_ns, longest_ns));
-    const std::uint64_t apart = std::min(r.scale.ns(ticks < from ? from - ticks : ticks - from), longest_ns);
-    return ticks < from ? start - static_cast<std::int64_t>(apart) : start + static_cast<std::int64_t>(apart);
+    return moment_of(r.scale, start_of(r), r.header.started.ticks, ticks);
 }
 
 namespace {
 
-KeptCall kept_call_of(Reading& r, const format::Arrival& record) {
+// Which calls are kept follows from the level alone, so it is worked out once.
+using KeptNumbers = std::array<std::uint64_t, format::arrivals_kept>;
+const KeptNumbers& kept_numbers(unsigned level) {
+    constexpr unsigned levels = 64;
+    static std::array<std::once_flag, levels> is_known;
+    static std::array<std::unique_ptr<KeptNumbers>, levels> known;
+    std::call_once(is_known[level], [level] {
+        known[level] = std::make_unique<KeptNumbers>();
+        for (std::size_t i = 0; i < known[level]->size(); ++i) (*known[level])[i] = format::arrival_of_block(i, level);
+    });
+    return *known[level];
+}
+
+KeptCall kept_call_of(Reading& r, const format::Arrival& record, std::int64_t start, std::uint64_t from) {
     const auto kind = static_cast<std::uint8_t>(record.ticks_and_kind);
+    const std::uint64_t time_ns = r.scale.ns(record.ticks_and_kind >> 16);
+    const auto bin = static_cast<std::uint8_t>(record.ticks_and_kind >> 8);
     return {.number = (record.number_and_call >> 16) - 1,
-            .begin_ns = moment_of(r, record.begin),
-            .time_ns = std::min(r.scale.ns(record.ticks_and_kind >> 16), longest_ns),
+            .begin_ns = moment_of(r.scale, start, from, record.begin),
+            .time_ns = time_ns < longest_ns ? time_ns : longest_ns,
             .call = r.calls.of(static_cast<std::uint16_t>(record.number_and_call)),
-            .bin = std::min<std::uint8_t>(static_cast<std::uint8_t>(record.ticks_and_kind >> 8), size_bins - 1),
+            .bin = bin < size_bins ? bin : std::uint8_t{size_bins - 1},
             .buffer = kind <= static_cast<std::uint8_t>(Buffer::managed) ? static_cast<Buffer>(kind) : Buffer::host,
             .site = record.site,
             .root = record.root};
 }
 
-bool is_kept(std::uint64_t number, std::uint64_t collectives) {
-    if (number >= collectives) return false;
+void read_table(Reading& r, const format::Table& table, std::uint64_t collectives, std::vector<KeptCall>& calls) {
+    const std::int64_t start = start_of(r);
     const unsigned level = format::arrival_level(collectives);
-    return format::arrival_of_block(number >> level, level) == number;
+    const KeptNumbers& kept = kept_numbers(level);
+    bool is_ascending = true;
+    calls.reserve(std::min<std::uint64_t>(table.used, (collectives >> level) + 1));
+    for (std::uint32_t i = 0; i < table.used; ++i) {
+        const auto record = r.tables.record<format::Arrival>(table, i);
+        const std::uint64_t number = (record.number_and_call >> 16) - 1;  // none is larger than any
+        if (number >= collectives || kept[number >> level] != number) continue;
+        is_ascending &= calls.empty() || calls.back().number < number;
+        calls.push_back(kept_call_of(r, record, start, r.header.started.ticks));
+    }
+    if (is_ascending) return;
+    std::stable_sort(calls.begin(), calls.end(),
+                     [](const KeptCall& a, const KeptCall& b) { return a.number < b.number; });
+    const auto same = [](const KeptCall& a, const KeptCall& b) { return a.number == b.number; };
+    calls.erase(std::unique(calls.begin(), calls.end(), same), calls.end());
 }
 
 }  // namespace
@@ -51,18 +91,8 @@ void read_arrivals(Reading& r) {
     for (const format::Table& table : r.tables.all()) {
         if (table.type != format::TableType::arrivals || table.record_size < least_record) continue;
         if (table.communicator == 0 || table.communicator >= r.profile.communicators.size()) continue;
-        const std::uint64_t collectives = r.profile.communicators[table.communicator].collectives;
         KeptCalls kept{.communicator = static_cast<std::uint16_t>(table.communicator), .calls = {}};
-        for (std::uint32_t i = 0; i < table.used; ++i) {
-            const auto record = r.tables.record<format::Arrival>(table, i);
-            const std::uint64_t number = record.number_and_call >> 16;
-            if (number != 0 && is_kept(number - 1, collectives)) kept.calls.push_back(kept_call_of(r, record));
-        }
-        const auto by_number = [](const KeptCall& a, const KeptCall& b) { return a.number < b.number; };
-        if (!std::is_sorted(kept.calls.begin(), kept.calls.end(), by_number))
-            std::stable_sort(kept.calls.begin(), kept.calls.end(), by_number);
-        const auto same = [](const KeptCall& a, const KeptCall& b) { return a.number == b.number; };
-        kept.calls.erase(std::unique(kept.calls.begin(), kept.calls.end(), same), kept.calls.end());
+        read_table(r, table, r.profile.communicators[table.communicator].collectives, kept.calls);
         if (!kept.calls.empty()) r.profile.kept_calls.push_back(std::move(kept));
     }
 }

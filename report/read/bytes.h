@@ -24,8 +24,13 @@ constexpr bool lies_within(std::uint64_t offset, std::uint64_t length, std::uint
 template <class T>
 T load_prefix(const std::byte* at, std::size_t stored) {
     static_assert(std::is_trivially_copyable_v<T>);
+    if (stored >= sizeof(T)) {  // nearly all: as many bytes as the compiler knows, and nothing to clear before
+        T value;
+        std::memcpy(static_cast<void*>(&value), at, sizeof(T));
+        return value;
+    }
     T value{};
-    std::memcpy(static_cast<void*>(&value), at, std::min(sizeof(T), stored));
+    std::memcpy(static_cast<void*>(&value), at, stored);
     return value;
 }
 

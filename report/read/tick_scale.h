@@ -23,6 +23,8 @@ class TickScale {
     std::uint64_t ns(std::uint64_t ticks) const {
         if (is_identity_) return ticks;
         using Wide = unsigned __int128;
+        if (whole_ == 0)  // of a counter that is faster than 1 GHz
+            return static_cast<std::uint64_t>((Wide{ticks} * fraction_ + (Wide{1} << 63)) >> 64);
         const Wide whole = Wide{ticks} * whole_;
         const Wide part = (Wide{ticks} * fraction_ + (Wide{1} << 63)) >> 64;
         const Wide sum = whole + part;
