@@ -229,17 +229,19 @@ double CallComparison::wait_in(std::size_t row, std::span<const std::int64_t> en
     const std::size_t alone = waits == WaitsFor::members ? root : members_.size();  // whose waiting alone is known
     const std::uint32_t node = members_[awaited].node;
     double row_waited = 0, row_time = 0;
-    for (std::size_t m = 0; m < members_.size(); ++m) {
-        MemberCalls& member = members_[m];
+    const std::int64_t until = entered[awaited];
+    const std::span<MemberCalls> members = members_;  // nothing that is written below can change where they lie
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        MemberCalls& member = members[m];
         const MemberCalls::Kept& kept = member.kept[row];
         MemberCalls::Kind& kind = member.kinds[kept.kind];
         const auto time = static_cast<double>(kept.time_ns);
         row_time += time;
-        if (alone != members_.size() && m != alone) {
+        if (m != alone && alone != members.size()) {
             kind.unknown_ns += time;
             continue;
         }
-        double waited = static_cast<double>(entered[awaited] - entered[m]);
+        double waited = static_cast<double>(until - entered[m]);
         if (waited < 0) waited = 0;
         if (waited > time) waited = time;
         kind.compared_ns += time;
@@ -251,9 +253,10 @@ double CallComparison::wait_in(std::size_t row, std::span<const std::int64_t> en
     sums.waited_of.emplace_back(row_waited, row_time);
     if (awaited != of_row.last) return 0;
     sums.late.resize(members_.size());
-    const std::int64_t last = entered[of_row.last];
-    for (std::size_t m = 0; m < members_.size(); ++m)
-        if (entered[m] - of_row.first_ns > last - entered[m]) sums.late[m] += row_waited;
+    const std::int64_t last = entered[of_row.last], first = of_row.first_ns;
+    const std::span<double> late = sums.late;
+    for (std::size_t m = 0; m < late.size(); ++m)
+        if (entered[m] - first > last - entered[m]) late[m] += row_waited;
     return row_waited;
 }
 

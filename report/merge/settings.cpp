@@ -16,7 +16,7 @@ namespace {
 class SharedValues {
   public:
     SharedValues() = default;
-    SharedValues(SharedValues&&) = default;  // no copies: last_ranks_ points into ranks_
+    SharedValues(SharedValues&&) = default;  // no copies: recent_ points into ranks_
     SharedValues& operator=(SharedValues&&) = default;
     void add(const std::vector<Setting>& values, std::uint32_t rank);
     void absorb(SharedValues&& other);
@@ -24,20 +24,28 @@ class SharedValues {
 
   private:
     std::map<std::vector<Setting>, std::vector<std::uint32_t>> ranks_;  // who has exactly these
-    // Those of the rank before, in the order of its profile, which is the next one's, too; and who has them.
-    std::vector<Setting> last_;
-    std::vector<std::uint32_t>* last_ranks_ = nullptr;
+    // Those of ranks before, in the order of their profiles, which is the next one's, too; and who has them.
+    struct Recent {
+        std::vector<Setting> values;
+        std::vector<std::uint32_t>* ranks = nullptr;
+    };
+    static constexpr std::size_t most_recent = 4;
+    std::vector<Recent> recent_;
+    std::size_t oldest_ = 0;
 };
 
 void SharedValues::add(const std::vector<Setting>& values, std::uint32_t rank) {
     if (values.empty()) return;  // mpitrace's text, for one
-    if (!last_ranks_ || values != last_) {
-        std::vector<Setting> sorted = values;
-        std::sort(sorted.begin(), sorted.end());
-        last_ranks_ = &ranks_[std::move(sorted)];
-        last_ = values;
-    }
-    last_ranks_->push_back(rank);
+    for (const Recent& recent : recent_)
+        if (values == recent.values) return recent.ranks->push_back(rank);
+    std::vector<Setting> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    Recent next{values, &ranks_[std::move(sorted)]};
+    next.ranks->push_back(rank);
+    if (recent_.size() < most_recent)
+        recent_.push_back(std::move(next));
+    else
+        recent_[oldest_++ % most_recent] = std::move(next);
 }
 
 void SharedValues::absorb(SharedValues&& other) {
@@ -47,21 +55,26 @@ void SharedValues::absorb(SharedValues&& other) {
     }
 }
 
+// Who has a value is listed where there are others, of which the most frequent one lists nobody either.
 std::vector<SettingRow> SharedValues::rows() const {
-    std::map<std::string, std::map<std::pair<std::string, SettingSource>, std::vector<std::uint32_t>>> by_name;
+    using Lists = std::vector<const std::vector<std::uint32_t>*>;
+    std::map<std::string, std::map<std::pair<std::string, SettingSource>, Lists>> by_name;
     for (const auto& [settings, ranks] : ranks_)
-        for (const Setting& one : settings) {
-            auto& to = by_name[one.name][{one.value, one.source}];
-            to.insert(to.end(), ranks.begin(), ranks.end());
-        }
+        for (const Setting& one : settings) by_name[one.name][{one.value, one.source}].push_back(&ranks);
     std::vector<SettingRow> rows;
     for (auto& [name, values] : by_name) {
         SettingRow& row = rows.emplace_back(SettingRow{.name = name});
-        for (auto& [value, ranks] : values) {
+        for (auto& [value, lists] : values) {
+            std::size_t count = 0;
+            std::vector<std::uint32_t> ranks;
+            for (const auto* list : lists) {
+                count += list->size();
+                if (values.size() > 1) ranks.insert(ranks.end(), list->begin(), list->end());
+            }
             std::sort(ranks.begin(), ranks.end());
             row.values.push_back({.value = value.first,
                                   .source = value.second,
-                                  .count = static_cast<std::uint32_t>(ranks.size()),
+                                  .count = static_cast<std::uint32_t>(count),
                                   .ranks = std::move(ranks)});
         }
         std::sort(row.values.begin(), row.values.end(), [](const SettingValue& a, const SettingValue& b) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -24,7 +25,7 @@ std::int64_t start_of(const Reading& r) {
 }
 
 // `start` is the moment of the ticks `from`.
-std::int64_t moment_of(const TickScale& scale, std::int64_t start, std::uint64_t from, std::uint64_t ticks) {
+inline std::int64_t moment_of(const TickScale& scale, std::int64_t start, std::uint64_t from, std::uint64_t ticks) {
     const std::uint64_t apart = scale.ns(ticks < from ? from - ticks : ticks - from);
     const auto bounded = static_cast<std::int64_t>(apart < longest_ns ? apart : longest_ns);
     return ticks < from ? start - bounded : start + bounded;
@@ -51,32 +52,40 @@ const KeptNumbers& kept_numbers(unsigned level) {
     return *known[level];
 }
 
-KeptCall kept_call_of(Reading& r, const format::Arrival& record, std::int64_t start, std::uint64_t from) {
+// `scale`: that of `r`, where nothing that is written here can change it.
+void take(Reading& r, const TickScale& scale, const format::Arrival& record, std::int64_t start, std::uint64_t from,
+          KeptCall& call) {
     const auto kind = static_cast<std::uint8_t>(record.ticks_and_kind);
-    const std::uint64_t time_ns = r.scale.ns(record.ticks_and_kind >> 16);
+    const std::uint64_t time_ns = scale.ns(record.ticks_and_kind >> 16);
     const auto bin = static_cast<std::uint8_t>(record.ticks_and_kind >> 8);
-    return {.number = (record.number_and_call >> 16) - 1,
-            .begin_ns = moment_of(r.scale, start, from, record.begin),
-            .time_ns = time_ns < longest_ns ? time_ns : longest_ns,
-            .call = r.calls.of(static_cast<std::uint16_t>(record.number_and_call)),
-            .bin = bin < size_bins ? bin : std::uint8_t{size_bins - 1},
-            .buffer = kind <= static_cast<std::uint8_t>(Buffer::managed) ? static_cast<Buffer>(kind) : Buffer::host,
-            .site = record.site,
-            .root = record.root};
+    call.number = (record.number_and_call >> 16) - 1;
+    call.begin_ns = moment_of(scale, start, from, record.begin);
+    call.time_ns = time_ns < longest_ns ? time_ns : longest_ns;
+    call.call = r.calls.of(static_cast<std::uint16_t>(record.number_and_call));
+    call.bin = bin < size_bins ? bin : std::uint8_t{size_bins - 1};
+    if (kind <= static_cast<std::uint8_t>(Buffer::managed)) call.buffer = static_cast<Buffer>(kind);
+    call.site = record.site;
+    call.root = record.root;
 }
 
 void read_table(Reading& r, const format::Table& table, std::uint64_t collectives, std::vector<KeptCall>& calls) {
     const std::int64_t start = start_of(r);
+    const std::uint64_t from = r.header.started.ticks;
+    const TickScale scale = r.scale;
     const unsigned level = format::arrival_level(collectives);
     const KeptNumbers& kept = kept_numbers(level);
     bool is_ascending = true;
     calls.reserve(std::min<std::uint64_t>(table.used, (collectives >> level) + 1));
-    for (std::uint32_t i = 0; i < table.used; ++i) {
-        const auto record = r.tables.record<format::Arrival>(table, i);
-        const std::uint64_t number = (record.number_and_call >> 16) - 1;  // none is larger than any
+    std::uint64_t next = 0;  // the least number that is behind those before
+    const std::byte* at = r.tables.bytes().data() + table.offset;
+    for (std::uint32_t i = 0; i < table.used; ++i, at += table.record_size) {
+        std::uint64_t number;
+        std::memcpy(&number, at + offsetof(format::Arrival, number_and_call), sizeof number);
+        number = (number >> 16) - 1;  // that of none is larger than any
         if (number >= collectives || kept[number >> level] != number) continue;
-        is_ascending &= calls.empty() || calls.back().number < number;
-        calls.push_back(kept_call_of(r, record, start, r.header.started.ticks));
+        is_ascending &= number >= next;
+        next = number + 1;
+        take(r, scale, load_prefix<format::Arrival>(at, table.record_size), start, from, calls.emplace_back());
     }
     if (is_ascending) return;
     std::stable_sort(calls.begin(), calls.end(),

@@ -1,20 +1,28 @@
 // A block belongs to one octave of one histogram, so all of them fit into the file.
 #include "report/read/buckets.h"
 
+#include <array>
+#include <cstring>
+
 #include "libmpiprof/format/histogram.h"
 
 namespace mpiprof::report {
 namespace {
 
-void add_octave(std::vector<Bucket>& buckets, unsigned octave, const format::HistogramBlock& block,
-                const TickScale& scale) {
+// `block` lies in the file.
+void add_octave(std::vector<Bucket>& buckets, unsigned octave, const std::byte* block, const TickScale& scale) {
+    std::array<Bucket, format::histogram_sub_buckets> found;
+    std::size_t n = 0;
     for (unsigned sub = 0; sub < format::histogram_sub_buckets; ++sub) {
-        if (block.count[sub] == 0) continue;
+        std::uint64_t calls;
+        std::memcpy(&calls, block + sub * sizeof calls, sizeof calls);
+        if (calls == 0) continue;
         const std::uint64_t begin = format::bucket_begin(octave, sub);
-        buckets.push_back({.low_ns = scale.ns_exact(begin),
-                           .high_ns = scale.ns_exact(begin + (format::bucket_width(octave) - 1)),
-                           .calls = block.count[sub]});
+        found[n++] = {.low_ns = scale.ns_exact(begin),
+                      .high_ns = scale.ns_exact(begin + (format::bucket_width(octave) - 1)),
+                      .calls = calls};
     }
+    buckets.insert(buckets.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 }  // namespace
@@ -32,9 +40,7 @@ BucketReader::Range BucketReader::read(const format::Histogram& histogram, const
     for (unsigned octave = 0; octave < format::histogram_octaves && !is_damaged_; ++octave) {
         const std::uint64_t offset = std::uint64_t{histogram.block[octave]} * 8;
         if (offset == 0 || !takes_block(offset)) continue;
-        add_octave(buckets_, octave,
-                   load_prefix<format::HistogramBlock>(tables_.bytes().data() + offset, sizeof(format::HistogramBlock)),
-                   scale);
+        add_octave(buckets_, octave, tables_.bytes().data() + offset, scale);
     }
     range.buckets = static_cast<std::uint32_t>(buckets_.size()) - range.first;
     return range;

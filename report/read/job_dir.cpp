@@ -58,7 +58,13 @@ Result<std::vector<std::string>> profiles_in(const std::string& directory) {
 // The same file named twice, and the text that was written beside a profile, which is the same rank again. Named files
 // are treated as those found in a directory: a shell makes both of mpi_profile.450.*
 void drop_twins(std::vector<std::string>& paths) {
-    const auto normal = [](const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); };
+    // Most are as short as they can be, which is seen sooner than it is made so.
+    const auto is_normal = [](const std::string& path) {
+        return !path.starts_with('.') && path.find("/.") == path.npos && path.find("//") == path.npos;
+    };
+    const auto normal = [&](const std::string& path) {
+        return is_normal(path) ? path : std::filesystem::path(path).lexically_normal().string();
+    };
     std::unordered_set<std::string> all, seen;
     for (const std::string& path : paths) all.insert(normal(path));
     std::erase_if(paths, [&](const std::string& path) {
