@@ -37,11 +37,12 @@ std::uint64_t count_in(std::string_view text) {
 // What changed during the run is noted anew: the last value counts.
 void take_gpu_fact(Gpu& gpu, const Fact& fact) {
     using namespace format::facts;
-    static const std::string entry = std::string(gpu_not_timed) + ".";
+    static const std::string entry = std::string(gpu_not_timed) + ".",
+                             entry_of_captured = entry + std::string(captured);
     if (fact.name == gpu_times) gpu.source_of_times = fact.value;
     if (fact.name == nccl_plugin_behind) gpu.plugin_behind = fact.value;
     if (fact.name == gpu_records_dropped) gpu.records_dropped = count_in(fact.value);
-    if (fact.name == entry + captured) gpu.has_captured = count_in(fact.value) != 0;
+    if (fact.name == entry_of_captured) gpu.has_captured = count_in(fact.value) != 0;
     if (fact.name == graphs_followed) (fact.value == yes ? gpu.follows_graphs : gpu.misses_graphs) = true;
     if (fact.name.starts_with(entry)) gpu.not_timed[fact.name.substr(entry.size())] = count_in(fact.value);
 }
@@ -80,6 +81,7 @@ void read_labels(Reading& r) {
 
 void read_facts(Reading& r) {
     Texts texts(r.tables.bytes());
+    r.profile.facts.reserve(r.tables.records(format::TableType::facts));
     r.tables.each<format::Fact>(format::TableType::facts, [&](const format::Fact& record, const format::Table&) {
         const std::string_view value = texts.at(record.value_offset, record.value_length);
         const bool is_known = record.kind >= format::FactKind::process && record.kind <= format::FactKind::environment;
