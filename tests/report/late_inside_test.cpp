@@ -130,5 +130,16 @@ TEST(finalize, what_init_and_finalize_cost_is_added_up_over_the_ranks) {
     EXPECT_NEAR(cost_of(begins), 6e9, 1e7);
 }
 
+// The cause is another one, and what ranks do outside MPI is mostly not to run.
+TEST(off_cpu, what_ranks_sleep_outside_mpi_is_said_beside_the_cause) {
+    auto ranks = waiting_for_partners(receives("MPI_Recv", {calls_of(600, 1000, 5 * s, 10 * us)}));
+    for (ProfileSpec& rank : ranks) rank.processor = {1 * s, 0, 0, 0};
+    const Job job = job_of(ranks);
+    EXPECT_EQ(top(job).finding.rule, Rule::late_sender) << sentence(job);
+    EXPECT_TRUE(is_said(job, Rule::off_cpu));
+    for (ProfileSpec& rank : ranks) rank.processor = {9 * s, 0, 0, 0};
+    EXPECT_FALSE(is_said(job_of(ranks), Rule::off_cpu));
+}
+
 }  // namespace
 }  // namespace mpiprof::test
