@@ -79,20 +79,19 @@ contains
   end subroutine
 
   subroutine look_up()
-    type(c_funptr) :: found
     if (is_looked_up) return
-    found = dlsym(c_null_ptr, "mpiprof_region_begin" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, begin_)
-    found = dlsym(c_null_ptr, "mpiprof_region_end" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, end_)
-    found = dlsym(c_null_ptr, "mpiprof_iteration" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, mark_)
-    found = dlsym(c_null_ptr, "mpiprof_set_label" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, label_)
-    found = dlsym(c_null_ptr, "mpiprof_pause" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, off_)
-    found = dlsym(c_null_ptr, "mpiprof_resume" // c_null_char)
-    if (c_associated(found)) call c_f_procpointer(found, on_)
+    if (c_associated(of("region_begin"))) call c_f_procpointer(of("region_begin"), begin_)
+    if (c_associated(of("region_end"))) call c_f_procpointer(of("region_end"), end_)
+    if (c_associated(of("iteration"))) call c_f_procpointer(of("iteration"), mark_)
+    if (c_associated(of("set_label"))) call c_f_procpointer(of("set_label"), label_)
+    if (c_associated(of("pause"))) call c_f_procpointer(of("pause"), off_)
+    if (c_associated(of("resume"))) call c_f_procpointer(of("resume"), on_)
     is_looked_up = .true.
   end subroutine
+
+  function of(name)
+    character(*), intent(in) :: name
+    type(c_funptr) :: of
+    of = dlsym(c_null_ptr, "mpiprof_" // name // c_null_char)
+  end function
 end module

@@ -124,6 +124,7 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
     const double part = share(more.ns, sends.ns + receives.ns + others.ns);
     if (!more.most || part < nearly_all) return Rule::varying;
     e.partner_share = part;
+    e.is_known = false;  // calls of two are not lined up
     const double waiting = std::min(more.estimated_ns, static_cast<double>(figures.waiting_ns));
     e.run_share = std::max(e.run_share, share(waiting, static_cast<double>(figures.wall_ns)));
     e.mpi_share = std::max(e.mpi_share, share(waiting, static_cast<double>(figures.inside_ns())));
@@ -175,7 +176,7 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     }
     if (is_slow_said && !e.turns.empty()) findings.erase(slow);
     std::optional<std::uint16_t> call_of_partners;
-    const bool is_for_ranks = for_slow > 0 || !e.turns.empty() || e.is_said_for_whom || e.last;
+    const bool is_for_ranks = for_slow > 0 || !e.turns.empty() || e.is_said_for_whom;
     const Rule rule = is_for_ranks ? Rule::varying : late_partners(job, figures, e, call_of_partners);
     const double cost_of_it = e.run_share;
     Finding& finding = add(findings, rule, true, std::move(e));

@@ -142,8 +142,8 @@ class Blocks {
             if (!table.is_empty()) table.notes.clear();  // the caption says it
         for (Table& table : bars_of_ends(all_)) shares.push_back(std::move(table));
         add("shares", "How the run divides",
-            "From Init to Finalize, or to the last sign of life: all ranks together, then the ranks with most time outside "
-            "and in MPI.",
+            "From Init to Finalize, or to the last sign of life: all ranks together; where they differ, the ranks with most "
+            "time outside and in MPI.",
             "budget --by rank", std::move(shares));
         std::vector<Table> standing;
         if (auto budget = find_section("budget")->answer(all_, {})) standing = take({"standing"}, *budget);

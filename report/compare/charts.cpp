@@ -83,6 +83,12 @@ std::string of_runs(const std::vector<Run>& runs) {
     return of.text();
 }
 
+// Of a chart to which runs are added one by one, each with so many curves.
+void name_run(Chart& chart, const Job& job, std::size_t curves_each) {
+    if (chart.curves.empty()) chart.of = run_in_a_line(job);
+    if (chart.curves.size() == curves_each) chart.of += ", and others";
+}
+
 bool makes(const Run& run, const std::string& name) {
     return std::ranges::any_of(run.calls, [&](const RunCall& call) { return call.call == name && call.bytes != 0; });
 }
@@ -228,6 +234,7 @@ void add_ranks(Chart& chart, const Job& job, const std::string& label) {
     }
     if (block > 1) chart.x.title = fmt::format("Rank (the mean of {} neighbours each)", block);
     if (inside.points.empty()) return;
+    name_run(chart, job, 2);
     chart.curves.push_back(std::move(inside));
     chart.curves.push_back(std::move(outside));
 }
@@ -302,7 +309,9 @@ void add_time(Chart& chart, const Job& job, const std::string& label) {
     for (std::size_t i = 0; i < periods.size(); ++i)
         if (const double share = share_of(periods[i]); !std::isnan(share))
             curve.points.push_back({(static_cast<double>(i) + 0.5) * width, share});
-    if (!curve.points.empty()) chart.curves.push_back(std::move(curve));
+    if (curve.points.empty()) return;
+    name_run(chart, job, 1);
+    chart.curves.push_back(std::move(curve));
 }
 
 Bars difference_bars(const Side& a, const Side& b, const RunDifference& difference) {

@@ -70,25 +70,19 @@ namespace {
 // Smaller ones may be sent before anybody receives them: then a receive only copies.
 constexpr std::uint64_t waits_for_its_receiver = 64 << 10;
 
-// All receives of a size together.
-WaitKey of_any_receive(WaitKey key) {
-    key.call = 0;
-    return key;
-}
-
 }  // namespace
 
-void Floors::add_receive(const WaitSum& sum) {
-    if (sum.traffic != Traffic::receive || format::bin_max_bytes(sum.key.bin) < waits_for_its_receiver) return;
-    const WaitKey key = of_any_receive(sum.key);
-    if (receives_.size() < most_keys || receives_.contains(key)) receives_[key] += sum;
-}
-
 double Floors::fastest_receive_ns(const WaitSum& send) const {
-    if (send.traffic != Traffic::send) return 0;
-    const auto found = receives_.find(of_any_receive(send.key));
-    return found == receives_.end() || found->second.calls < least_calls ? 0
-                                                                         : static_cast<double>(found->second.min_ns);
+    if (send.traffic != Traffic::send || format::bin_max_bytes(send.key.bin) < waits_for_its_receiver) return 0;
+    std::uint64_t fastest = 0;
+    WaitKey key = send.key;
+    for (const std::uint16_t call : receives_) {
+        key.call = call;
+        const WaitSum* receive = posting_.contains(call) ? nullptr : floors_.find(key);
+        if (!receive || receive->calls < least_calls || receive->min_ns == 0) continue;
+        if (fastest == 0 || receive->min_ns < fastest) fastest = receive->min_ns;
+    }
+    return static_cast<double>(fastest);
 }
 
 Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {

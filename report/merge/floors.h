@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -54,7 +53,7 @@ class Floors {
     static constexpr std::size_t most_keys = 65536;    // more come from damaged files alone, and are not judged
 
     void add(WaitSum sum) {
-        add_receive(sum);
+        if (sum.traffic == Traffic::receive) receives_.insert(sum.key.call);
         floors_.add(sum.key, std::move(sum));
     }
     // Such calls only post requests: who waits for these is Wait.
@@ -62,7 +61,7 @@ class Floors {
     void absorb(Floors&& other) {
         floors_.absorb(std::move(other.floors_));
         posting_.merge(other.posting_);
-        for (const auto& [key, sum] : other.receives_) receives_[key] += sum;
+        receives_.merge(other.receives_);
     }
 
     struct Waiting {
@@ -75,13 +74,12 @@ class Floors {
     const auto& fastest() const { return floors_; }
 
   private:
-    void add_receive(const WaitSum& sum);
-    double fastest_receive_ns(const WaitSum& send) const;  // of its size; 0: there were too few
+    // A large send that waits for its receiver moves data for no longer than a receive of that size takes, which found
+    // it waiting. 0: there were too few of these.
+    double fastest_receive_ns(const WaitSum& send) const;
 
     Keyed<WaitKey, WaitSum, most_keys> floors_;
-    // Of large messages, whatever the function: a send that waits for its receiver moves data for no longer than the
-    // receive takes, which found it waiting.
-    std::map<WaitKey, WaitSum> receives_;
+    std::set<std::uint16_t> receives_;  // calls that receive, those that only post among them
     std::set<std::uint16_t> posting_;
 };
 

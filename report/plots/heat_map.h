@@ -22,14 +22,13 @@ struct HeatMap {
     double most = 0;         // of the darkest shade; 0: the largest value
     bool is_square = false;  // as many columns as lines, and as high as wide
     std::vector<Line> lines;
-    // Places along x, 0..1: values of the axis, and what is marked. Beyond `borders` another node begins, along y too
-    // where it is square.
+    // Places along x, 0..1: values of the axis, and what is marked.
     struct Place {
         double at;
         std::string text;
     };
     std::vector<Place> ticks{}, marks{};
-    std::vector<double> borders{};
+    std::vector<double> borders{};  // along both axes of a square map: where another node begins
 };
 
 std::string svg_of(const HeatMap& map);

@@ -259,8 +259,8 @@ const RuleWords rule_words::late_receiver{
     .means = "Late receivers: sends wait until the receive is posted.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in sends, or in the "
-        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their "
-        "receiver.",
+        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run. Messages above the MPI "
+        "library's eager limit wait for their receiver.",
     .check =
         "mpiprof-report sites has the lines. Post the receive earlier (MPI_Irecv before what the receiver does in "
         "between), or send with MPI_Isend and complete it later.",

@@ -163,8 +163,8 @@ namespace {
 std::string says(const evidence::TooMany& e, const Spoken& s) {
     std::string text = fmt::format("{} are oversubscribed: {} ranks on {}.", who(s), e.ranks, cores(e.cpus));
     if (e.waited_share)
-        text += fmt::format(" It cost little: outside {}, ranks were runnable without a CPU for {} of the run.",
-                            s.words.library, human_share(*e.waited_share));
+        text += fmt::format(" Outside {}, ranks were runnable without a CPU for only {} of the run.", s.words.library,
+                            human_share(*e.waited_share));
     return text;
 }
 

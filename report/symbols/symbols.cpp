@@ -127,8 +127,6 @@ const Symbol& Symbols::at(const Module& module, std::uint64_t offset) {
     return symbol->second;
 }
 
-namespace {}  // namespace
-
 std::string source_text(const SourceLine& source, bool is_for_screen) {
     std::string text;
     if (!source.file.empty()) text = fmt::format("{}:{}", base_name(source.file), source.line);

@@ -109,6 +109,27 @@ TEST(late_partners, receives_that_wait_for_their_sender_are_no_chance) {
     EXPECT_TRUE(sentence(job).starts_with("Late senders: ")) << sentence(job);
 }
 
+// Nearly all programs have some collectives, to which somebody is last.
+TEST(late_partners, are_named_in_programs_with_collectives_too) {
+    auto ranks = waiting_for_partners(sends("MPI_Send", {calls_of(600, 64 << 10, 5 * s, 100 * us)}));
+    for (ProfileSpec& rank : ranks) {
+        rank.communicators[0].collectives = 100;
+        for (std::uint64_t i = 0; i < 100; ++i)
+            rank.communicators[0].kept.push_back({.call = "MPI_Barrier",
+                                                  .number = i,
+                                                  .begin_ns = static_cast<std::int64_t>(i * 90 * ms + rank.rank * ms),
+                                                  .time_ns = (4 - rank.rank) * ms,
+                                                  .root = 0});
+        CallSpec barrier = sync("MPI_Barrier", {calls_of(100, 0, 100 * (4 - rank.rank) * ms, 1 * ms)});
+        barrier.arguments = format::is_ordered | format::waits_for_all;
+        rank.calls.push_back(barrier);
+    }
+    const Job job = job_of(ranks);
+    ASSERT_FALSE(job.comparison.calls.empty()) << "they were compared";
+    EXPECT_EQ(top(job).finding.rule, Rule::late_receiver) << sentence(job);
+    EXPECT_EQ(report::confidence_of(top(job).finding), report::Confidence::estimated);
+}
+
 // 3 ranks wait for 2 s each in MPI_Finalize, or in MPI_Init: 6 s, whatever the run between them takes.
 TEST(finalize, what_init_and_finalize_cost_is_added_up_over_the_ranks) {
     auto ranks = ranks_of_job(4);

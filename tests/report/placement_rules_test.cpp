@@ -141,9 +141,27 @@ TEST(placement_rules, tell_the_summary_why_a_rank_has_no_processor) {
     const At beside{.cpus = "1", .busy = 0.2, .pushed_off = 120};
     EXPECT_NE(summary({alone, beside}).find("No other rank shares their cores, but other processes run on them"),
               std::string::npos);
+    const At with_threads{.cpus = "0", .busy = 0.2, .pushed_off = 120, .threads = "4"};
+    const std::string own = summary({with_threads, beside});
+    EXPECT_NE(own.find("OMP_NUM_THREADS asks for 4 threads on 1 core (0)."), std::string::npos) << own;
+    EXPECT_EQ(own.find("but other processes run on them"), std::string::npos) << own;
     const std::string shared = summary({alone, alone});
     EXPECT_NE(shared.find("2 ranks on 1 core (0). Start fewer ranks per node"), std::string::npos) << shared;
     EXPECT_EQ(shared.find("[placement]"), std::string::npos) << "said once";
+}
+
+// More ranks than cores are a remark where they hardly waited for these, as ranks that sleep.
+TEST(placement_rules, weigh_oversubscription_by_what_was_waited_outside_mpi) {
+    const auto summary = [](double waited) {
+        const At at{.cpus = "0", .busy = 0.4, .ran = 4, .waited = waited};
+        return shown(job_of(ranks_at({at, at})), "summary");
+    };
+    const std::string little = summary(0.001);
+    EXPECT_NE(little.find("\n  . Ranks 0 and 1 on node nid1 are oversubscribed"), std::string::npos) << little;
+    EXPECT_NE(little.find("without a CPU for only"), std::string::npos) << little;
+    const std::string much = summary(0.3);
+    EXPECT_NE(much.find("\n  ! Ranks 0 and 1 on node nid1 are oversubscribed"), std::string::npos) << much;
+    EXPECT_EQ(much.find("without a CPU for only"), std::string::npos) << much;
 }
 
 TEST(placement_rules, need_profiles_that_say_where_they_ran) {

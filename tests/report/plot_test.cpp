@@ -204,6 +204,14 @@ TEST_F(plot, matrix_shows_the_bytes_of_the_pairs) {
     EXPECT_EQ(found, boxes.size());
     EXPECT_EQ(found, 8u);
     EXPECT_EQ(run({"plot", "matrix", "run", "run"}).code, 2) << "one job a picture";
+
+    const std::string border = "stroke-dasharray=\"2 2\"", two = picture({"matrix", "run"});
+    ASSERT_NE(two.find(border), std::string::npos) << "where the second node begins";
+    EXPECT_NE(two.find(border, two.find(border) + 1), std::string::npos) << "along both axes";
+    auto on_one_node = ring();
+    for (ProfileSpec& rank : on_one_node) rank.host = "a";
+    write("one", on_one_node);
+    EXPECT_EQ(picture({"matrix", "one"}).find(border), std::string::npos);
 }
 
 TEST_F(plot, diff_shows_the_times_of_the_calls) {

@@ -184,6 +184,11 @@ TEST(time_plot, map_and_curve_are_those_of_the_tables) {
     for (std::size_t i = 0; i < periods.rows.size(); ++i)
         EXPECT_DOUBLE_EQ(chart.curves[0].points[i].y, std::get<double>(periods.rows[i][share]));
     EXPECT_NE(report::svg_of(map).find("</svg>"), std::string::npos);
+    ASSERT_EQ(map.ticks.size(), 5u) << "4 s, from 0 on";
+    EXPECT_NEAR(map.ticks.back().at, 1, 1e-9);
+    EXPECT_EQ(chart.of, map.of);
+    report::add_time(chart, job, "again");
+    EXPECT_EQ(chart.of, map.of + ", and others");
 }
 
 TEST(time_section, says_when_recording_was_off) {

@@ -73,6 +73,23 @@ TEST(waiting, is_what_calls_took_longer_than_on_a_slow_network_where_all_of_them
     EXPECT_EQ(row_of(job, "MPI_Wait").waiting_ns, 0u) << "nobody knows what it moves";
 }
 
+// A megabyte that a receive has in 0.2 ms is not on its way for 5 ms: its send waited for the receiver.
+TEST(waiting, of_large_sends_is_what_they_take_longer_than_receives_of_their_size) {
+    const auto waiting_of_send = [](std::uint64_t size, std::uint64_t receives_of_it, std::uint64_t requests) {
+        ProfileSpec spec = rank_of(0, 2);
+        CellSpec sent = calls_of(20, 100'000 * us, 5000 * us), received = calls_of(receives_of_it, 4000 * us, 200 * us);
+        sent.bytes = 20 * size;
+        received.bytes = receives_of_it * size;
+        received.requests = requests;
+        spec.calls = {sends("MPI_Send", {sent}), receives("MPI_Recv", {received})};
+        return row_of(job_of({spec}), "MPI_Send").waiting_ns;
+    };
+    EXPECT_EQ(waiting_of_send(1 << 20, 20, 0), (100'000 - 20 * 200) * us);
+    EXPECT_EQ(waiting_of_send(1 << 20, 19, 0), 0u) << "too few";
+    EXPECT_EQ(waiting_of_send(1 << 20, 20, 20), 0u) << "such a call, as MPI_Irecv, only posts and receives nothing";
+    EXPECT_EQ(waiting_of_send(1000, 20, 0), waiting_of_send(1000, 19, 0)) << "it may have been sent before";
+}
+
 TEST(waiting, is_not_said_of_few_calls) {
     for (const std::uint64_t calls : {19u, 20u}) {
         ProfileSpec spec = rank_of(0, 2);
