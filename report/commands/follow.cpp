@@ -24,13 +24,6 @@ void catch_interrupts() {
     sigaction(SIGTERM, &action, nullptr);
 }
 
-void pause_for(double seconds) {
-    timespec left{static_cast<time_t>(seconds),
-                  static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
-    while (!interrupted && nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
 // Nothing more will be seen of it: every rank has ended, or has not been heard of for long.
 bool has_ended(const Job& job) {
     const std::uint64_t now = now_ns();
@@ -54,8 +47,17 @@ bool is_all_there(const Job& job, std::uint64_t begun) {
 
 bool is_interrupted() { return interrupted != 0; }
 
+bool pause_for(double seconds) {
+    timespec left{static_cast<time_t>(seconds),
+                  static_cast<long>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e9)};
+    while (!interrupted && nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+    return !interrupted;
+}
+
 int follow(const Options& given, double interval_s,
-           const std::function<bool(std::unique_ptr<Loaded> now, bool ends)>& look) {
+           const std::function<bool(std::unique_ptr<Loaded> now, bool ends)>& look,
+           const std::function<bool(double seconds)>& pause) {
     Options options = given;
     options.is_quiet = true;  // no progress line across the screen
     catch_interrupts();
@@ -82,8 +84,7 @@ int follow(const Options& given, double interval_s,
         was_there = true;
         // A new launch in the same directory is another job.
         options.choice = {.job = {}, .launch = (*loaded)->job.launch};
-        if (!look(std::move(*loaded), ends) || ends) break;
-        pause_for(interval_s);
+        if (!look(std::move(*loaded), ends) || ends || !pause(interval_s)) break;
     }
     return fine;
 }

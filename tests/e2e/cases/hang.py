@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 
-from harness import PROGRAMS, case, check, end_who_is_left, same
+from harness import PROGRAMS, case, check, end_who_is_left, execute, same
 
 
 def in_background(scene, ranks, program, directory, timeout=250):
@@ -107,6 +107,46 @@ def watch_shows_a_job_until_its_end(scene):
     lines = ran.out.splitlines()
     check(any("2 running" in line and "rank 0 in MPI_Barrier" in line for line in lines), ran.out)
     check(lines[-1].startswith("job ") and "has ended: 2 finalized" in lines[-1], ran.out)
+
+
+@case(ranks=2)
+def watch_at_a_terminal_answers_keys_and_leaves_it_as_it_was(scene):
+    directory, name = scene.subdir("job"), f"mpiprof-{os.getpid()}"
+    tmux = [scene.tool("tmux"), "-L", name, "-f", "/dev/null"]
+    call = lambda *words: execute([*tmux, *words], cwd=directory, env=scene.environment({"LC_ALL": "C.UTF-8", "TERM": "xterm"}))
+    screen = lambda: call("capture-pane", "-p").out
+    shows = lambda *words: until(lambda: all(word in screen() for word in words), 30)
+    press = lambda *keys: call("send-keys", *keys)
+    job = in_background(scene, 2, [scene.compile("waits.c"), 18], directory)
+    try:
+        call("new-session", "-d", "-x", "110", "-y", "20", "sh").succeeded()
+        press("echo before", "Enter", f"{scene.report} watch --interval 0.5 --wait 120; echo code $?", "Enter")
+        check(shows("2 running", "rank 0 in MPI_Barrier", "o overview", "q quit"), screen())
+        check("before" not in screen(), "the screen is not its own: " + screen())
+        press("c")
+        check(shows("CALL", "MPI_Barrier", "MPI_Allreduce", "< > sort"), screen())
+        press("/", "allr", "Enter")
+        check(shows("[allr]", "MPI_Allreduce") and "MPI_Barrier" not in screen(), screen())
+        press("Escape", "r", ">", ">")
+        check(shows("RANK", "OUTSIDE MPI", "[by "), screen())
+        press("g", "1", "Enter")
+        check(shows("MPI_Barrier", "rank 1"), screen())
+        press("g", "7", "Enter")
+        check(shows("there is no rank 7"), screen())
+        press("h")
+        check(shows("waits.c:", "MPI_Barrier"), screen())
+        call("resize-window", "-x", "60", "-y", "10")
+        check(until(lambda: "overview" in screen().splitlines()[-1], 30), "after a resize: " + screen())
+        call("resize-window", "-x", "110", "-y", "20")
+        press("q")
+        check(shows("before", "code 0"), "it does not leave the terminal as it was: " + screen())
+        press(f"{scene.report} watch --interval 0.5", "Enter")
+        check(shows("2 running"), screen())
+        job.join()
+        check(shows("has ended: 2 finalized", "before"), screen())
+    finally:
+        call("kill-server")
+        job.join()
 
 
 @case(ranks=2)
