@@ -48,4 +48,19 @@ double DurationCounts::percentile(double share) const {
     return last;
 }
 
+std::vector<std::uint64_t> DurationCounts::by_octave() const {
+    std::vector<std::uint64_t> counts(octaves + sub_bits, 0);
+    for (unsigned octave = 0; octave < octaves; ++octave) {
+        if (!octaves_[octave]) continue;
+        for (unsigned sub = 0; sub < sub_buckets; ++sub) {
+            // The first holds single ns, each other one from 2^(octave + sub_bits - 1) on.
+            const unsigned power =
+                octave == 0 ? static_cast<unsigned>(std::bit_width(std::max(sub, 1u))) - 1 : octave + sub_bits - 1;
+            counts[power] += (*octaves_[octave])[sub];
+        }
+    }
+    while (!counts.empty() && counts.back() == 0) counts.pop_back();
+    return counts;
+}
+
 }  // namespace mpiprof::report

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "report/model/profile.h"
 
@@ -24,6 +25,9 @@ class DurationCounts {
         const auto low = static_cast<double>(shortest_ns);
         return std::clamp(percentile(share), low, std::max(low, static_cast<double>(longest_ns)));
     }
+
+    // [i]: how many took from 2^i to 2^(i+1) ns; up to the last that is not 0. What took no ns is in [0].
+    std::vector<std::uint64_t> by_octave() const;
 
   private:
     void add(const Bucket& bucket);

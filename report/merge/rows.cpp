@@ -49,7 +49,7 @@ class RowsPart {
     Row& row_of(std::uint16_t call, std::uint8_t bin, Buffer buffer);
     Durations& durations_of(std::uint16_t call, std::uint8_t bin);
     bool has_several_buffers(const Sum& sum) const;
-    void take_durations(Row& row);
+    void take_durations(Row& row, std::vector<std::uint64_t>& octaves);
 
     std::vector<Slots> slots_;  // by the number of the call
     std::vector<Row> rows_;
@@ -113,7 +113,7 @@ bool RowsPart::has_several_buffers(const Sum& sum) const {
     return std::count_if(rows, rows + buffer_kinds, [](std::uint32_t slot) { return slot != 0; }) > 1;
 }
 
-void RowsPart::take_durations(Row& row) {
+void RowsPart::take_durations(Row& row, std::vector<std::uint64_t>& octaves) {
     const std::uint32_t slot = slots_[row.sum.call].durations[row.sum.bin];
     if (slot == 0) return;
     Durations& durations = durations_[slot - 1];
@@ -124,6 +124,10 @@ void RowsPart::take_durations(Row& row) {
         row.p05_ns = of(0.05);
         row.p50_ns = of(0.50);
         row.p99_ns = of(0.99);
+        const std::vector<std::uint64_t> counts = durations.counts.by_octave();
+        row.first_octave = static_cast<std::uint32_t>(octaves.size());
+        row.octaves = static_cast<std::uint32_t>(counts.size());
+        octaves.insert(octaves.end(), counts.begin(), counts.end());
     }
     row.requests = std::exchange(durations.requests, 0);
     row.in_flight_ns = std::exchange(durations.in_flight_ns, 0);
@@ -137,7 +141,7 @@ void RowsPart::finish(Finishing& end) {
     };
     // The first kind of buffer takes what is of all of them, so the order must not depend on who came first.
     std::sort(rows_.begin(), rows_.end(), by_key);
-    for (Row& row : rows_) take_durations(row);
+    for (Row& row : rows_) take_durations(row, end.job.octave_counts);
     for (Row& row : rows_) row.sum.call = end.order[row.sum.call];
     std::sort(rows_.begin(), rows_.end(), by_key);
     end.job.rows = std::move(rows_);

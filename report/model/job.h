@@ -61,6 +61,8 @@ struct Row {
     // Percentiles of the duration of one call over all ranks; absent where no histogram was recorded.
     // They are of (call, bin): absent where several kinds of buffers share it.
     std::optional<double> p05_ns{}, p50_ns{}, p99_ns{};
+    // Where there are percentiles: how many calls took how long, see Job::calls_by_octave().
+    std::uint32_t first_octave = 0, octaves = 0;
     // Requests that such calls posted, see Histogram; of (call, bin): with the first of its kinds of buffers.
     std::uint64_t requests = 0;
     std::uint64_t in_flight_ns = 0;
@@ -176,10 +178,11 @@ struct Job : RunFacts {
     bool is_partial_on_purpose = false;  // FILEs were named: missing ranks are no fault
     NumberList chosen_ranks;             // MPIPROF_RANKS: the others were not profiled; empty: all were
 
-    std::vector<Call> calls;         // sorted by name
-    std::vector<Row> rows;           // sorted by call, bin, buffer; counted calls too (bin 0, no time)
-    std::vector<Rank> ranks;         // sorted by rank; ranks without a profile are absent
-    std::vector<RegionRow> regions;  // parents before what is inside them; the first is the whole run
+    std::vector<Call> calls;                   // sorted by name
+    std::vector<Row> rows;                     // sorted by call, bin, buffer; counted calls too (bin 0, no time)
+    std::vector<std::uint64_t> octave_counts;  // of calls_by_octave()
+    std::vector<Rank> ranks;                   // sorted by rank; ranks without a profile are absent
+    std::vector<RegionRow> regions;            // parents before what is inside them; the first is the whole run
     std::vector<std::string> hosts;
     std::vector<std::string> nodes;
     std::vector<Standing> standings;          // sorted by rank
@@ -224,6 +227,11 @@ struct Job : RunFacts {
     std::optional<CallSites> kept_sites;
 
     // Null: not among `ranks`.
+    // [i]: calls of the row that took from 2^i to 2^(i+1) ns, up to the last that is not 0; empty: not known.
+    std::span<const std::uint64_t> calls_by_octave(const Row& row) const {
+        return std::span(octave_counts).subspan(row.first_octave, row.octaves);
+    }
+
     const Rank* find(std::uint32_t rank) const { return find_rank(ranks, rank); }
     Rank* find(std::uint32_t rank) { return find_rank(ranks, rank); }
     // mpitrace's text may have no host of a rank, or no line of it at all. Nothing is said of where those ran.
