@@ -3,9 +3,11 @@
 
 #include <langinfo.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <clocale>
 #include <cstdlib>
 #include <string_view>
@@ -14,6 +16,7 @@ namespace mpiprof::report {
 namespace {
 
 constexpr unsigned default_width = 80;
+constexpr unsigned least_width = 40;
 constexpr unsigned most_width = 120;  // beyond it lines are hard to follow
 
 std::string_view environment(const char* name) {
@@ -21,11 +24,23 @@ std::string_view environment(const char* name) {
     return value ? value : "";
 }
 
-unsigned width_of(std::FILE* out) {
+std::optional<winsize> size_of(int terminal) {
     winsize size{};
-    if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return std::min<unsigned>(size.ws_col, most_width);
-    return default_width;
+    if (!isatty(terminal) || ioctl(terminal, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+    return size;
+}
+
+// What goes through a pipe is looked at on the terminal that stderr is; a file is looked at somewhere else.
+unsigned width_of(std::FILE* out) {
+    const std::string_view asked = environment("COLUMNS");
+    unsigned columns = 0;
+    const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), columns);
+    if (error == std::errc() && end == asked.data() + asked.size() && columns >= least_width && columns <= 1000)
+        return columns;
+    struct stat about {};
+    const bool is_pipe = fstat(fileno(out), &about) == 0 && S_ISFIFO(about.st_mode);
+    const auto size = size_of(is_pipe ? STDERR_FILENO : fileno(out));
+    return size ? std::min<unsigned>(size->ws_col, most_width) : default_width;
 }
 
 bool wants_color(std::FILE* out, ColorChoice choice) {
@@ -45,6 +60,11 @@ void take_locale() {
         if (value.ends_with("UTF-8") || value.ends_with("utf8")) std::setlocale(LC_CTYPE, "C.UTF-8");
         return;
     }
+}
+
+unsigned rows_of(std::FILE* out) {
+    const auto size = size_of(fileno(out));
+    return size ? size->ws_row : 0;
 }
 
 Screen screen_for(std::FILE* out, const ScreenOptions& options) {
