@@ -45,7 +45,7 @@ class Arguments {
     void needs(const char* name);
 
     // Those that several commands take.
-    void view();  // --format and --top, of whoever shows tables
+    void view(const char* more = nullptr);  // `more`: another --format; --format and --top, of whoever shows tables
     void ranks(std::vector<std::uint32_t>& to, const std::string& about, bool* all = nullptr);
     void all_launches(const std::string& about);
     void interval(std::optional<double>& to);

@@ -21,7 +21,7 @@ class Command {
 // What the words are that are no options: a job's directories and files, several jobs', or anything.
 enum class Operands { one_job, several_jobs, anything };
 
-#define COMMAND(name, operands, about) std::unique_ptr<Command> make_##name();
+#define COMMAND(name, operands, about, examples) std::unique_ptr<Command> make_##name();
 #include "report/commands/commands.def"
 #undef COMMAND
 

@@ -11,13 +11,18 @@
 #include <thread>
 #include <utility>
 
+#include "report/commands/brief.h"
 #include "report/model/joined.h"
 #include "report/model/number_list.h"
+#include "report/sections/column_meanings.h"
 #include "report/sections/section.h"
+#include "report/views/fitting.h"
 #include "report/views/view.h"
 
 namespace mpiprof::report {
 namespace {
+
+constexpr std::size_t help_width = 76;
 
 struct NoValue : CLI::ParseError {
     explicit NoValue(std::string text)
@@ -49,8 +54,8 @@ std::optional<TimeChoice> time_of(const std::string& text) {
     return std::nullopt;
 }
 
-// How --help is laid out: that of a command lists all that the command takes, its own options first and then those that
-// every command takes. It knows no option by its name.
+// How --help is laid out: that of a command explains its own options, and names those that every command takes. It
+// knows no option by its name.
 class Help : public CLI::Formatter {
   public:
     std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -74,7 +79,12 @@ class Help : public CLI::Formatter {
             return option->nonpositional() && option != parent->get_help_ptr() && option != parent->get_version_ptr() &&
                    !app->get_option_no_throw(option->get_name());
         };
-        return make_group("Options of every command", false, parent->get_options(is_taken_too));
+        std::vector<std::string> names;
+        for (const CLI::Option* option : parent->get_options(is_taken_too))
+            names.push_back(option->get_lnames().empty() ? "-" + option->get_snames().front()
+                                                         : "--" + option->get_lnames().front());
+        return fmt::format("\nOptions of every command, see mpiprof-report --help:\n  {}\n",
+                           joined(wrapped(joined(names, " "), help_width), "\n  "));
     }
 };
 
@@ -119,10 +129,15 @@ void Arguments::value(const char* names, const std::string& about, const char* t
 void Arguments::is_required() { last_->required(); }
 void Arguments::needs(const char* name) { last_->needs(app_.get_option(name)); }
 
-void Arguments::view() {
+void Arguments::view(const char* more) {
     std::vector<std::string> names;
     for (const View& view : views()) names.emplace_back(view.name);
-    choice("--format", options_.format, fmt::format("How tables are shown: {}", joined(names, ", ")), names, "FORMAT");
+    std::string about = fmt::format("How tables are shown: {}", joined(names, ", "));
+    if (more) {
+        names.emplace_back(more);
+        about += fmt::format("; {}: with --brief, six lines for mails and scripts", more);
+    }
+    choice("--format", options_.format, about, names, "FORMAT");
     value("--schema", fmt::format("Of --format json, the schema that a script was written for: {}", section_schema),
           "N", [](const std::string& word) -> std::string {
               return word == fmt::format("{}", section_schema)
@@ -201,6 +216,8 @@ void add_how_to_show(CommandLine& line) {
         ->check(CLI::Range(40u, 1000u))
         ->type_name("N");
     all.flag("--ascii", line.options.screen.is_ascii, "Draw with ASCII only");
+    line.app->add_flag("!--no-pager", line.options.screen.has_pager,
+                       "Never page by $PAGER (default: less), where the screen is too small");
     all.choice("--color", line.color, "auto, always or never; NO_COLOR is respected", {"auto", "always", "never"},
                "WHEN");
     line.app->add_option("-j", line.options.threads, "Reader threads (default: all cores)")
@@ -211,15 +228,51 @@ void add_how_to_show(CommandLine& line) {
     all.flag("-q,--quiet", line.options.is_quiet, "Suppress messages on stderr");
     all.flag("--strict", line.options.is_strict, "Exit code 1 if a rank is missing, unfinished or unreadable");
     all.number("--wait", line.options.wait_s, "Wait up to SECONDS for all ranks to finish", 0.0, 1e6, "SECONDS");
-    all.view();
+    all.view(note_format);
 }
 
-void add_command(CommandLine& line, std::string_view name, std::string_view about, Operands operands,
-                 std::unique_ptr<Command> command) {
+// What the headings of a section's tables mean, each once.
+std::string columns_of(std::string_view section) {
+    std::vector<const ColumnMeaning*> columns;
+    std::size_t widest = 0;
+    for (const ColumnMeaning& column : column_meanings()) {
+        const auto is_same = [&](const ColumnMeaning* known) {
+            return known->title == column.title && known->text == column.text;
+        };
+        if (column.section != section || column.title.empty() || std::ranges::any_of(columns, is_same)) continue;
+        columns.push_back(&column);
+        widest = std::max(widest, first_title(column).size());
+    }
+    std::string text;
+    for (const ColumnMeaning* column : columns) {
+        std::string_view name = first_title(*column);
+        for (const std::string& line : wrapped(std::string(column->text), help_width - widest - 2)) {
+            text += fmt::format("\n  {:{}}  {}", name, widest, line);
+            name = "";
+        }
+    }
+    return text.empty() ? "" : "Columns:" + text;
+}
+
+// Behind what the command says of itself.
+std::string with_examples(std::string footer, std::string_view name, std::string_view examples) {
+    for (const std::string& part : {columns_of(name), std::string("Examples:")})
+        if (!part.empty()) footer += (footer.empty() ? "" : "\n\n") + part;
+    for (std::size_t begin = 0; begin < examples.size();) {
+        const std::size_t end = std::min(examples.find('\n', begin), examples.size());
+        footer += fmt::format("\n  mpiprof-report {}", examples.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return footer;
+}
+
+void add_command(CommandLine& line, std::string_view name, std::string_view about, std::string_view examples,
+                 Operands operands, std::unique_ptr<Command> command) {
     CLI::App& app = *line.app->add_subcommand(std::string(name), std::string(about));
     app.fallthrough();
     Arguments arguments = arguments_of(line, app);
     command->take(arguments);
+    app.footer(with_examples(app.get_footer(), name, examples));
     line.commands.push_back({app.get_name(), operands, std::move(command)});
 }
 
@@ -258,9 +311,10 @@ CommandLine::CommandLine()
     add_where_to_look(*this);
     add_how_to_show(*this);
     for (const Section& section : sections())
-        add_command(*this, section.name, section.about, Operands::one_job,
+        add_command(*this, section.name, section.about, section.examples, Operands::one_job,
                     section.name == "hang" ? make_hang(section) : make_section(section));
-#define COMMAND(name, operands, about) add_command(*this, #name, about, Operands::operands, make_##name());
+#define COMMAND(name, operands, about, examples) \
+    add_command(*this, #name, about, examples, Operands::operands, make_##name());
 #include "report/commands/commands.def"
 #undef COMMAND
     Arguments all = arguments_of(*this, *app);

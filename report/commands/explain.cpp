@@ -10,6 +10,8 @@
 
 #include "report/analysis/finding.h"
 #include "report/commands/say.h"
+#include "report/model/joined.h"
+#include "report/sections/column_meanings.h"
 #include "report/sections/rule_words.h"
 #include "report/views/fitting.h"
 #include "report/views/terminal.h"
@@ -68,8 +70,36 @@ void explain_one(Output& output, std::size_t width, std::string_view id, const a
     write(output, fmt::format("Check: {}", text.check), width, "  ");
 }
 
+std::string upper(std::string_view text) {
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return result;
+}
+
+// Of a heading, as it stands on the screen, or of a column's name in csv and json: each meaning, and where it is so.
+bool explain_column(Output& output, std::size_t width, const std::string& name) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> meanings;
+    for (const ColumnMeaning& column : column_meanings()) {
+        if (!has_title(column, upper(name)) && column.id != name) continue;
+        const std::string title(column.title.empty()             ? ""
+                                : has_title(column, upper(name)) ? upper(name)
+                                                                 : first_title(column));
+        const std::string text = fmt::format("{}{}{}: {}", title, title.empty() ? "" : ", ", column.id, column.text);
+        auto known = std::ranges::find(meanings, text, &std::pair<std::string, std::vector<std::string>>::first);
+        if (known == meanings.end()) known = meanings.insert(known, {text, {}});
+        if (std::ranges::find(known->second, column.section) == known->second.end())
+            known->second.emplace_back(column.section);
+    }
+    for (const auto& [text, sections] : meanings) {
+        write(output, text, width, "");
+        write(output, "In " + joined(sections, ", "), width, "  ");
+    }
+    return !meanings.empty();
+}
+
 int explain(const Options& options) {
-    if (options.paths.size() > 1) return fail({"explain", "one rule at a time", ""}, usage_error);
+    if (options.paths.size() > 1)
+        return fail({"explain", "one tag, or one column in quotes, at a time", ""}, usage_error);
     const std::string rule_id = options.paths.empty() ? "" : options.paths.front();
     const std::size_t width = screen_for(stdout, options.screen).width;
     auto output = Output::open("");
@@ -94,12 +124,16 @@ int explain(const Options& options) {
     }
     const auto of_several = std::find_if(compared_rules.begin(), compared_rules.end(),
                                          [&](const ComparedRule& rule) { return rule.id == rule_id; });
-    if (const auto rule = rule_called(rule_id))
+    const auto rule = rule_called(rule_id);
+    if (rule)
         explain_one(*output, width, id_of(*rule), text_of(*rule));
     else if (of_several != compared_rules.end())
         explain_one(*output, width, of_several->id, *of_several);
-    else
-        return fail({"explain " + rule_id, "no such rule", "mpiprof-report explain lists them"}, usage_error);
+    // [waiting] is a rule, and WAITING a column.
+    if (!explain_column(*output, width, rule_id) && !rule && of_several == compared_rules.end())
+        return fail({"explain " + rule_id, "no such rule or column",
+                     "mpiprof-report explain lists the rules, COMMAND --help its columns"},
+                    usage_error);
     return finish(*output);
 }
 

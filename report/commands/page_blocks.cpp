@@ -26,11 +26,13 @@ std::vector<std::string> strip_of(const Job& job) {
 }
 
 std::vector<std::string> sizes_of(const Job& job) {
-    constexpr std::size_t worth_a_picture = 3;
-    const Chart chart = sizes_chart({run_of(job, "")});
-    const bool is_worth_it =
-        std::ranges::any_of(chart.curves, [](const Curve& curve) { return curve.points.size() >= worth_a_picture; });
-    return is_worth_it ? std::vector{svg_of(chart)} : std::vector<std::string>{};
+    constexpr std::size_t worth_a_picture = 3;  // sizes, of some function
+    const Histograms sizes = sizes_histograms(run_of(job, ""));
+    const bool is_worth_it = std::ranges::any_of(sizes.lines, [](const Histograms::Line& line) {
+        return static_cast<std::size_t>(std::ranges::count_if(line.counts, [](double calls) { return calls > 0; })) >=
+               worth_a_picture;
+    });
+    return is_worth_it ? std::vector{svg_of(sizes)} : std::vector<std::string>{};
 }
 
 std::vector<std::string> call_paths(const Job& job) {
@@ -158,13 +160,16 @@ class Blocks {
 
     void add_part(const BlockRow& part) {
         const Section& section = *find_section(part.section);
-        auto tables = section.answer(all_, {});
+        Question question;
+        question.wants_details = true;
+        auto tables = section.answer(all_, question);
         std::vector<std::string> pictures;
         if (part.draw && has_pictures_) pictures = part.draw(all_.job);
         if (tables) std::erase_if(*tables, [](const Table& table) { return table.id == "standing"; });  // it is above
         if (tables && part.more)
             if (auto more = part.more(all_)) std::ranges::move(*more, std::back_inserter(*tables));
-        add(part.section, part.title, tables ? sentence(section.about) : tables.error().line(), part.section,
+        add(part.section, part.title, tables ? sentence(section.about) : tables.error().line(),
+            fmt::format("{}{}", part.section, section.details.empty() ? "" : " --details"),
             tables ? std::move(*tables) : std::vector<Table>{});
         to_.back().of_pictures = part.of_pictures;
         to_.back().pictures = std::move(pictures);

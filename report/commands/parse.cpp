@@ -115,13 +115,35 @@ class Parser {
                 if (std::any_of(command.options.begin(), command.options.end(),
                                 [&](const OptionText& option) { return has(option, word); }))
                     takers.push_back(command.name);
-            if (takers.empty()) return "";
             const auto given = line_.named();
+            if (takers.empty()) {
+                const std::string nearest = nearest_option(word, given.empty() ? "" : given.front());
+                return nearest.empty() ? "" : fmt::format("{}: no such option; did you mean {}?", word, nearest);
+            }
             return fmt::format("{} is not an option of {}, but of {}: mpiprof-report {} {} ...", word,
                                given.empty() ? "the " + line_.commands.front().name : given.front(),
                                joined(takers, ", "), takers.front(), word);
         }
         return "";
+    }
+
+    // Of the command, or of all.
+    std::string nearest_option(const std::string& word, const std::string& command) const {
+        const std::string name = word.substr(0, word.find('='));
+        std::string nearest;
+        std::size_t least = std::min<std::size_t>(4, name.size() / 2);
+        const auto look = [&](const CommandText& at) {
+            for (const OptionText& option : at.options)
+                for (const std::string& known : option.names)
+                    if (const std::size_t edits = edits_between(name, known); known.size() > 2 && edits < least) {
+                        least = edits;
+                        nearest = known;
+                    }
+        };
+        look(text_);
+        for (const CommandText& at : text_.commands)
+            if (at.name == (command.empty() ? line_.commands.front().name : command)) look(at);
+        return nearest;
     }
 
     // "scaling, bandwidth ...", where plot was asked for without one; else empty.
@@ -177,6 +199,9 @@ class Parser {
         if (line_.is_manual || !line_.completion.empty()) return describe();
         const CommandLine::Known& known = asked_for();
         if (line_.is_brief && !line_.named().empty()) return usage("--brief stands alone, without a command");
+        if (line_.options.format == note_format && !line_.is_brief) return usage("--format note goes with --brief");
+        if (line_.is_brief && !line_.options.format.empty() && line_.options.format != note_format)
+            return usage("--brief is text; for scripts: --brief --format note, or mpiprof-report export -f line");
         if (known.operands != Operands::anything)
             for (const std::string& word : line_.options.paths)
                 if (const std::string text = mistaken(word); !text.empty()) return usage(text);

@@ -31,7 +31,7 @@ struct OfRanks {
 };
 std::string svg_of(const OfRanks& ranks) { return svg_of(ranks.strip); }
 
-using Drawn = std::variant<Chart, HeatMap, Bars, OfRanks>;
+using Drawn = std::variant<Chart, HeatMap, Bars, Histograms, OfRanks>;
 
 // Hands over each job of the operands.
 int each_job(const Options& options, const std::function<void(LoadedRun&&)>& take) {
@@ -62,6 +62,7 @@ struct IsEmpty {
         });
     }
     bool operator()(const Bars& bars) const { return bars.groups.empty(); }
+    bool operator()(const Histograms& histograms) const { return histograms.lines.empty(); }
     bool operator()(const OfRanks& ranks) const { return ranks.strip.ranks.empty(); }
 };
 
@@ -111,11 +112,31 @@ Table table_of_bars(const Bars& bars) {
     return table;
 }
 
+Table table_of_histograms(const Histograms& of) {
+    using L = const Histograms::Line&;
+    std::string range = of.bins.empty() ? "" : of.bins.front();
+    if (of.bins.size() > 1) range += " ... " + of.bins.back();
+    Table table =
+        table_of("histograms",
+                 std::vector<Field<Histograms::Line>>{
+                     {{.id = "line", .title = "CALL"}, [](L l) { return l.name; }},
+                     {{.id = "most", .title = "AT MOST", .unit = Unit::count},
+                      [](L l) { return *std::ranges::max_element(l.counts); }},
+                     {{.id = "counts", .title = fmt::format("{} {}", of.axis, range), .draw = Draw::histogram},
+                      [](L l) { return l.counts; }},
+                 },
+                 of.lines);
+    table.title = of.title;
+    table.notes.push_back(of.of);
+    return table;
+}
+
 struct OnTerminal {
     Screen screen;
     std::string operator()(const Chart& chart) const { return text_of(chart, screen.width, screen.has_utf8); }
     std::string operator()(const HeatMap& map) const { return shown(table_of_map(map)); }
     std::string operator()(const Bars& bars) const { return shown(table_of_bars(bars)); }
+    std::string operator()(const Histograms& histograms) const { return shown(table_of_histograms(histograms)); }
     std::string operator()(const OfRanks& ranks) const { return (*this)(ranks.chart); }
 
   private:
@@ -215,7 +236,11 @@ class Plot : public Command {
         std::vector<Run> runs;
         const int code =
             each_job(options, [&](LoadedRun&& loaded) { runs.push_back(run_of(loaded.job, loaded.label)); });
-        if (code == fine) drawn = sizes_chart(runs);
+        if (code != fine) return code;
+        if (runs.size() == 1)
+            drawn = sizes_histograms(runs.front());
+        else
+            drawn = sizes_chart(runs);
         return code;
     }
 
@@ -271,7 +296,8 @@ const Plot::Kind Plot::kinds[7] = {
     {"scaling", "speedup over N, and perfect scaling", &Plot::draw_scaling, no_message, &Plot::take_scaling},
     {"bandwidth", "MB/s over the size of messages (MPIPROF_TRACE=on) or calls", &Plot::draw_bandwidth, no_message,
      &Plot::take_call},
-    {"sizes", "how many calls have which size", &Plot::draw_sizes, no_message},
+    {"sizes", "how many calls have which size: of one job by function, of several as curves", &Plot::draw_sizes,
+     no_message},
     {"ranks", "time inside MPI and outside, rank by rank", &Plot::draw_ranks, no_times},
     {"matrix", "bytes from each rank to each other", &Plot::draw_matrix, "no rank of this job sent bytes to another"},
     {"time", "when ranks were inside MPI: a map of one job, curves of several", &Plot::draw_time, no_times},

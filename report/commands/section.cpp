@@ -15,8 +15,7 @@ namespace mpiprof::report {
 void SectionCommand::take(Arguments& arguments) {
     arguments.view();
     if (section_.takes_ranks) arguments.ranks(question_.ranks, "Only these ranks: 3 or 0,5-7");
-    if (section_.takes_details)
-        arguments.flag("--details", question_.wants_details, "With efficiencies (POP), and what each figure is");
+    if (!section_.details.empty()) arguments.flag("--details", question_.wants_details, std::string(section_.details));
     if (section_.takes_devices)
         arguments.text("--topology", topology_, "How the node's devices are connected, from a saved nvidia-smi topo -m",
                        "FILE");

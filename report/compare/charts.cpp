@@ -190,6 +190,37 @@ Chart sizes_chart(const std::vector<Run>& runs) {
     return chart;
 }
 
+Histograms sizes_histograms(const Run& run) {
+    std::map<std::string, std::uint64_t> time;
+    for (const RunCall& call : run.calls)
+        if (call.is_timed && carries_messages(call.traffic) && call.bytes != 0) time[call.call] += call.time_ns;
+    std::vector<std::pair<std::string, std::uint64_t>> largest(time.begin(), time.end());
+    std::ranges::stable_sort(largest, std::greater<>(), &std::pair<std::string, std::uint64_t>::second);
+    const bool is_cut = largest.size() > most_groups;
+    if (is_cut) largest.resize(most_groups);
+    Histograms all{
+        .title = is_cut ? fmt::format("Calls by size: the {} functions with most time", most_groups) : "Calls by size",
+        .of = run.in_a_line,
+        .axis = "Size of a call, up to",
+        .unit = "calls",
+        .bins = {},
+        .lines = {}};
+    std::vector<std::map<unsigned, BySize>> sizes;
+    unsigned first = size_bins, end = 0;
+    for (const auto& [name, ns] : largest) {
+        sizes.push_back(by_size(run, [&name = name](const RunCall& call) { return call.call == name; }));
+        first = std::min(first, sizes.back().begin()->first);
+        end = std::max(end, sizes.back().rbegin()->first + 1);
+    }
+    for (unsigned bin = first; bin < end; ++bin)
+        all.bins.push_back(human_bytes(static_cast<double>(bin_max_bytes(static_cast<std::uint8_t>(bin)))));
+    for (std::size_t i = 0; i < largest.size(); ++i) {
+        Histograms::Line& line = all.lines.emplace_back(largest[i].first, std::vector<double>(end - first, 0.0));
+        for (const auto& [bin, sum] : sizes[i]) line.counts[bin - first] = sum.calls;
+    }
+    return all;
+}
+
 Strip ranks_strip(const Job& job) {
     const std::string library(vocabulary_of(job).library);
     Strip strip{.title = "Ranks",

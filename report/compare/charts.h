@@ -12,6 +12,7 @@
 #include "report/plots/bars.h"
 #include "report/plots/chart.h"
 #include "report/plots/heat_map.h"
+#include "report/plots/histograms.h"
 #include "report/plots/strip.h"
 
 namespace mpiprof::report {
@@ -27,8 +28,9 @@ Chart bandwidth_chart(const std::vector<Run>& runs, const std::string& call);
 // The same of messages, from when both sides were there, where jobs have traces; a curve for each kind of buffers.
 Chart bandwidth_chart(const std::vector<TransferRun>& runs);
 
-// How many calls that carry messages have which size.
+// How many calls that carry messages have which size: of several runs all calls, of one each function with most time.
 Chart sizes_chart(const std::vector<Run>& runs);
+Histograms sizes_histograms(const Run& run);
 
 // Time inside MPI and outside, rank by rank, of a job; added to what is there of others.
 void add_ranks(Chart& chart, const Job& job, const std::string& label);

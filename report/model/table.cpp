@@ -34,4 +34,6 @@ Note Note::mark(std::string column, double at, std::string text) {
     return note;
 }
 
+void Table::add(const Column& column) { columns.push_back(column); }
+
 }  // namespace mpiprof::report

@@ -34,6 +34,7 @@ enum class Draw : std::uint8_t {
     shared_sparkline,  // the same from the column's smallest to its largest
     heat,              // of a Series, one shade each, from 0 to the column's largest value: rows form a map
     log_heat,          // the same, from the column's smallest value above 0 to its largest, in equal ratios
+    histogram,         // of a Series of counts, a bar each, from 0 to its own largest; what is not 0 is seen
 };
 
 struct Column {
@@ -158,6 +159,7 @@ struct Table {
     Picture picture = {};     // a grid, else it stands for columns and rows
     bool only_data = false;   // in csv and json, never on screens
 
+    void add(const Column& column);
     bool is_empty() const {
         struct {
             const Table& table;

@@ -73,6 +73,19 @@ std::string heat(const Series& values, const Shades& shades, const std::vector<d
     return svg + "</svg>";
 }
 
+std::string histogram(const Series& counts) {
+    constexpr int wide = 6, high = 2 * height;
+    constexpr double least = 1.5;  // of what is not 0
+    const double most = counts.empty() ? 0 : *std::ranges::max_element(counts);
+    std::string path;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        if (counts[i] > 0)
+            path += fmt::format("M{} {}v-{:.1f}h{}v{:.1f}z", i * wide, high, std::max(least, counts[i] / most * high),
+                                wide - 1, std::max(least, counts[i] / most * high));
+    return fmt::format(R"(<svg width="{}" height="{}" aria-hidden="true"><path class="bar" d="{}"/></svg>)",
+                       counts.size() * wide, high, path);
+}
+
 std::string_view colour_of(std::size_t segment) {
     constexpr std::array<std::string_view, 13> colours{"#8a97a8", "#c9a227", "#b3441e", "#2f6fde", "#7a4fbf",
                                                        "#1a7f4b", "#d07ab0", "#4f9aa8", "#7d5a3c", "#e07b39",

@@ -15,6 +15,9 @@ std::string sparkline(const Series& values, Range range);
 // A shade per value; one path for each shade, so that long maps are few elements.
 std::string heat(const Series& values, const Shades& shades, const std::vector<double>& marks);
 
+// A bar for each count, from 0 to the largest.
+std::string histogram(const Series& counts);
+
 std::string_view colour_of(std::size_t segment);  // "#2f6fde"
 
 // A bar of segments, and which colour is which.

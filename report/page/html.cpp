@@ -33,6 +33,8 @@ std::string drawing(const Table& table, std::size_t column, const Value& value) 
         case Draw::heat:
         case Draw::log_heat:
             return series ? heat(*series, shades_for(table, column), marks_of(table, column)) : "";
+        case Draw::histogram:
+            return series ? histogram(*series) : "";
         case Draw::nothing:
             break;
     }

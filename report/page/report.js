@@ -112,6 +112,15 @@
     icicle.parentElement.before(box);
   }
 
+  // From a call to where in the program it is made.
+  const sites = document.getElementById("sites-sites"), calls = document.querySelector("section#calls table");
+  if (sites && calls)
+    for (const { cells: [cell] } of calls.tBodies[0].rows) {
+      const link = make("a", cell.textContent, "Where in the program it is called");
+      link.href = `#sites-sites~find=${encodeURIComponent(cell.textContent)}`;
+      cell.replaceChildren(link);
+    }
+
   // "go to rank": the row of it, where the page has one.
   const ranks = document.querySelector("section#ranks table")?.closest("section");
   if (ranks) {

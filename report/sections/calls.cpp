@@ -1,6 +1,9 @@
 // calls: every call by message size (or summed up, --by call): how often all ranks together made it, and its time as
 // the mean over ranks; with --rank only theirs.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "report/analysis/analysed.h"
@@ -23,6 +26,7 @@ struct Line : CallLine {
     bool is_whole_call = false;  // all sizes together
     std::optional<double> bus_factor;
     bool is_gpu_time_at_most = false;  // known by events
+    Series by_octave;                  // of durations: [i] calls took from 2^i to 2^(i+1) ns; empty: not known
 
     // NCCL's calls return before their operation is done: bytes by their own time are no bandwidth, by the GPU's they
     // are.
@@ -52,6 +56,23 @@ std::vector<Row> add_up_sizes(const std::vector<Row>& rows) {
         total.compared_ns += row.compared_ns;
     }
     return sums;
+}
+
+// Of one row, or of a call all of whose sizes have them.
+Series octaves_of(const Job& job, const Line& line) {
+    if (!line.is_whole_call) {
+        const auto counts = job.calls_by_octave(line.row);
+        return {counts.begin(), counts.end()};
+    }
+    Series sum;
+    for (const Row& row : job.rows) {
+        if (row.sum.call != line.row.sum.call) continue;
+        const auto counts = job.calls_by_octave(row);
+        if (counts.empty()) return {};
+        if (sum.size() < counts.size()) sum.resize(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) sum[i] += static_cast<double>(counts[i]);
+    }
+    return sum;
 }
 
 // The ranks in question: how many, and what shares of their time are shares of.
@@ -84,6 +105,7 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
         line.is_gpu_time_at_most = job.gpu.ranks_by_events != 0;
         const Sum& sum = line.row.sum;
         if (!are_whole_calls && !line.is_unfinished && line.call->treatment == Treatment::timed) line.bin = sum.bin;
+        if (question.ranks.empty() && !line.is_unfinished) line.by_octave = octaves_of(job, line);
         if (!line.is_unfinished)
             line.bus_factor = factors.of(sum.call, are_whole_calls ? std::nullopt : std::optional(sum.bin));
     }
@@ -97,6 +119,8 @@ struct Interest {
     bool ranks = false;
     bool extremes = false;
     bool percentiles = false;
+    // Octaves of durations, of all lines together: from, and up to but not including.
+    std::size_t first_octave = SIZE_MAX, end_octave = 0;
     bool background = false;
     bool requests = false;
     bool waiting = false;
@@ -111,6 +135,11 @@ Interest interest_of(const std::vector<Line>& lines) {
         interest.ranks |= line.row.ranks != 0 && line.row.ranks < line.ranks;
         interest.extremes |= line.max_ns != 0;
         interest.percentiles |= line.row.p50_ns.has_value();
+        if (!line.by_octave.empty()) {
+            const auto first = std::ranges::find_if(line.by_octave, [](double calls) { return calls != 0; });
+            interest.first_octave = std::min<std::size_t>(interest.first_octave, first - line.by_octave.begin());
+            interest.end_octave = std::max(interest.end_octave, line.by_octave.size());
+        }
         interest.background |= line.row.sum.other_thread_calls != 0;
         interest.requests |= line.row.in_flight_ns != 0;
         interest.waiting |= line.judged_ns != 0;
@@ -162,6 +191,21 @@ std::vector<Field<Line>> time_fields(const Job& job, const Interest& interest) {
     });
 }
 
+double octave_ns(std::size_t octave) { return std::ldexp(1.0, static_cast<int>(octave)); }
+
+// The same durations lie below each other, so that lines can be compared.
+std::vector<Field<Line>> duration_fields(const Interest& interest, bool are_shown) {
+    if (!are_shown || interest.end_octave == 0) return {};
+    const auto counts = [first = interest.first_octave, end = interest.end_octave](const Line& l) {
+        if (l.by_octave.empty()) return Value();
+        Series counts(end - first, 0.0);
+        std::copy(l.by_octave.begin() + static_cast<std::ptrdiff_t>(first), l.by_octave.end(), counts.begin());
+        return Value(std::move(counts));
+    };
+    return {
+        {{.id = "durations", .title = "DURATIONS", .draw = Draw::histogram, .drop = 1, .only_screen = true}, counts}};
+}
+
 std::vector<Field<Line>> bandwidth_fields() {
     using L = const Line&;
     return {
@@ -204,10 +248,14 @@ std::vector<Field<Line>> request_fields(const Interest& interest) {
     };
 }
 
-std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, bool is_for_screen) {
-    return side_by_side<Line>({call_fields(interest, is_for_screen), time_fields(job, interest), bandwidth_fields(),
+std::vector<Field<Line>> fields_of(const Job& job, const Interest& interest, const Question& question) {
+    return side_by_side<Line>({call_fields(interest, question.is_for_screen), time_fields(job, interest),
+                               duration_fields(interest, question.wants_details), bandwidth_fields(),
                                rank_fields(interest), request_fields(interest), columns::totals(),
-                               columns::unfinished()});
+                               columns::unfinished(), Field<Line>{in_data("calls_by_octave"), [](const Line& l) {
+                                                                      return l.by_octave.empty() ? Value()
+                                                                                                 : Value(l.by_octave);
+                                                                  }}});
 }
 
 std::string what_is_shown(const Job& job, const Question& question, double ranks) {
@@ -226,7 +274,7 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
     std::vector<Line> lines = lines_of(job, question);
     const double ranks = lines.empty() ? 1 : lines.front().ranks;
     const Interest interest = interest_of(lines);
-    Table table = table_of("calls", fields_of(job, interest, question.is_for_screen), lines);
+    Table table = table_of("calls", fields_of(job, interest, question), lines);
     if (auto ok = sort_rows(table, "calls"); !ok) return tl::make_unexpected(ok.error());
     if (auto ok = sort_rows(table, question, "time"); !ok) return tl::make_unexpected(ok.error());
 
@@ -245,6 +293,12 @@ Result<std::vector<Table>> calls(const Analysed& all, const Question& question) 
         table.notes.push_back(
             Note::on("waited_ns",
                      "time in MPI_Wait, MPI_Test and the like, split evenly among the requests that a call completes"));
+    if (question.wants_details && interest.end_octave != 0)
+        table.notes.push_back(Note::on(
+            "durations",
+            fmt::format("how many calls took how long: from {} to {}, twice as long from bar to bar; "
+                        "the highest bar of each line is its own",
+                        human_time(octave_ns(interest.first_octave)), human_time(octave_ns(interest.end_octave)))));
     const bool has_samples = std::ranges::any_of(lines, [](const Line& line) { return line.call->is_sampled; });
     std::set<std::uint16_t> of_calls;
     for (const Line& line : lines) of_calls.insert(line.row.sum.call);

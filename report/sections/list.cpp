@@ -6,14 +6,15 @@
 
 namespace mpiprof::report {
 
-#define SECTION(section, about, ...) Result<std::vector<Table>> section(const Analysed& all, const Question& question);
+#define SECTION(section, about, examples, ...) \
+    Result<std::vector<Table>> section(const Analysed& all, const Question& question);
 #include "report/sections/sections.def"
 #undef SECTION
 
 namespace {
 
-#define SECTION(section, about_it, ...) \
-    Section{.name = #section, .ask = section, .about = about_it __VA_OPT__(, ) __VA_ARGS__},
+#define SECTION(section, about_it, example_words, ...) \
+    Section{.name = #section, .ask = section, .about = about_it, .examples = example_words __VA_OPT__(, ) __VA_ARGS__},
 constexpr std::array all{
 #include "report/sections/sections.def"
 };

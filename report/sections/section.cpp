@@ -57,6 +57,24 @@ std::string sortable(const Table& table) {
 
 }  // namespace
 
+Column in_data(std::string id, Unit unit) {
+    return {.id = std::move(id), .title = {}, .unit = unit, .only_data = true};
+}
+
+Column bar(int drop, Draw draw) {
+    return {.id = "bar", .title = {}, .unit = Unit::share, .draw = draw, .drop = drop, .only_screen = true};
+}
+
+Table bare_table(std::string id, std::string title, std::vector<Column> columns) {
+    return {.id = std::move(id), .title = std::move(title), .columns = std::move(columns), .rows = {}, .notes = {}};
+}
+
+Table picture_table(std::string id, Picture picture, std::string title) {
+    Table table = bare_table(std::move(id), std::move(title));
+    table.picture = std::move(picture);
+    return table;
+}
+
 Result<std::monostate> sort_rows(Table& table, std::string_view name) {
     const auto column = column_named(table, name);
     if (column == table.columns.end())

@@ -42,12 +42,13 @@ struct Section {
     std::string_view name;
     Result<std::vector<Table>> (*ask)(const Analysed& all, const Question& question);
     std::string_view about;                // one line for --help
+    std::string_view examples;             // for it, too: what stands behind mpiprof-report, a line each
     std::array<std::string_view, 5> by{};  // what --by takes; the first is the default, empty words are none
     bool takes_sort_and_top = false;
     bool takes_ranks = takes_sort_and_top;
     bool asks_for_places = false;  // of the ranks in question: Job::kept_sites
     bool takes_devices = false;    // Question::devices
-    bool takes_details = false;    // Question::wants_details
+    std::string_view details{};    // what Question::wants_details adds; empty: it is not taken
 
     Result<std::vector<Table>> answer(const Analysed& all, const Question& question) const {
         return ask(all, question);
@@ -90,29 +91,18 @@ std::vector<Field<T>> side_by_side(std::initializer_list<Fields<T>> groups) {
 }
 
 // A column of csv and json that no screen shows.
-inline Column in_data(std::string id, Unit unit = Unit::text) {
-    return {.id = std::move(id), .title = {}, .unit = unit, .only_data = true};
-}
-
+Column in_data(std::string id, Unit unit = Unit::text);
 // A share that the column before it has in figures, drawn.
-inline Column bar(int drop, Draw draw = Draw::bar) {
-    return {.id = "bar", .title = {}, .unit = Unit::share, .draw = draw, .drop = drop, .only_screen = true};
-}
+Column bar(int drop, Draw draw = Draw::bar);
 
 // A table whose rows are filled in by hand, or one that is a picture or notes alone.
-inline Table bare_table(std::string id, std::string title = {}, std::vector<Column> columns = {}) {
-    return {.id = std::move(id), .title = std::move(title), .columns = std::move(columns), .rows = {}, .notes = {}};
-}
-inline Table picture_table(std::string id, Picture picture, std::string title = {}) {
-    Table table = bare_table(std::move(id), std::move(title));
-    table.picture = std::move(picture);
-    return table;
-}
+Table bare_table(std::string id, std::string title = {}, std::vector<Column> columns = {});
+Table picture_table(std::string id, Picture picture, std::string title = {});
 
 template <class T>
 Table table_of(std::string id, const std::vector<Field<T>>& fields, const std::vector<T>& lines) {
     Table table = bare_table(std::move(id));
-    for (const Field<T>& field : fields) table.columns.push_back(field.column);
+    for (const Field<T>& field : fields) table.add(field.column);
     for (const T& line : lines) {
         std::vector<Value>& row = table.rows.emplace_back();
         for (const Field<T>& field : fields) row.push_back(field.value(line));

@@ -70,6 +70,17 @@ std::string heat(std::span<const double> values, Shades shades, std::size_t widt
     return out;
 }
 
+std::string histogram(std::span<const double> counts, std::size_t width, bool utf8) {
+    const std::vector<double> values = grouped(counts, std::max<std::size_t>(width, 1), std::less<>());
+    const double most = *std::ranges::max_element(values);
+    std::string out;
+    for (const double value : values) {
+        const auto step = static_cast<std::size_t>(std::lround(value / std::max(most, 1.0) * 7));
+        out += !(value > 0) ? " " : (utf8 ? heights : ascii_heights)[std::min(step, heights.size() - 1)];
+    }
+    return out;
+}
+
 std::vector<std::size_t> stacked_widths(std::span<const double> shares, std::size_t width) {
     std::vector<std::size_t> widths;
     for (const double share : shares) {

@@ -21,6 +21,9 @@ std::string sparkline(std::span<const double> values, Range range, std::size_t w
 // One shade per value. More values than `width` are put together in groups, each shown by its largest.
 std::string heat(std::span<const double> values, Shades shades, std::size_t width, bool utf8);
 
+// A bar for each count, as high as it is to the largest; none for 0. More than `width` are put together in groups.
+std::string histogram(std::span<const double> counts, std::size_t width, bool utf8);
+
 // How many of `width` columns each share gets: they add up to width, and no share of 1 % or more gets none.
 std::vector<std::size_t> stacked_widths(std::span<const double> shares, std::size_t width);
 std::string_view stacked_glyph(std::size_t segment, bool utf8);

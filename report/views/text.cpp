@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/model/visible.h"
 #include "report/views/cells.h"
@@ -59,6 +60,9 @@ class GridPrinter {
         return ids;
     }
 
+    // After print(): "MIN, P50 and MAX are hidden: --width 132"; empty where there was room for all.
+    const std::string& hidden() const { return hidden_; }
+
   private:
     struct Shown {
         std::size_t index;
@@ -74,8 +78,10 @@ class GridPrinter {
     }
     // One character for each value of a Series.
     bool is_line(const Shown& shown) const {
-        return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline || is_heat(shown);
+        return column(shown).draw == Draw::sparkline || column(shown).draw == Draw::shared_sparkline || has_all(shown);
     }
+    // Neighbours are not put together where there is room.
+    bool has_all(const Shown& shown) const { return is_heat(shown) || column(shown).draw == Draw::histogram; }
 
     void measure(Shown& shown) const {
         shown.width = display_width(column(shown).title);
@@ -118,7 +124,19 @@ class GridPrinter {
         };
         for (const int rank : ranks)
             if (width_with(rank) <= screen_.width) chosen.insert(rank);
+        say_hidden(chosen);
         std::erase_if(shown_, [&](const Shown& shown) { return !chosen.contains(column(shown).drop); });
+    }
+
+    void say_hidden(const std::set<int>& chosen) {
+        std::vector<std::string> titles;
+        std::size_t width = indent;
+        for (const Shown& shown : shown_) {
+            width += needed(shown) + gap;
+            if (!chosen.contains(column(shown).drop) && !column(shown).title.empty())
+                titles.push_back(column(shown).title);
+        }
+        if (!titles.empty()) hidden_ = fmt::format("hidden: {}; --width {}", joined(titles, ", "), width - gap);
     }
 
     void fit() {
@@ -146,7 +164,7 @@ class GridPrinter {
         std::size_t most = most_bar;
         if (is_line(shown)) {
             const std::size_t values = most_values(shown);
-            most = is_heat(shown) ? values : std::min(most_line, values);
+            most = has_all(shown) ? values : std::min(most_line, values);
         }
         shown.width = std::max(shown.width, std::min(most, shown.width + screen_.width - total()));
     }
@@ -204,18 +222,23 @@ class GridPrinter {
     void add_drawing(std::string& line, const Value& value, const Shown& shown) const {
         std::string drawing;
         if (const auto* series = std::get_if<Series>(&value))
-            drawing = is_heat(shown)
-                          ? heat(*series, shades_for(table_, shown.index), shown.width, screen_.has_utf8)
-                          : sparkline(*series, range_for(table_, shown.index, *series), shown.width, screen_.has_utf8);
+            drawing = line_drawing(*series, shown);
         else if (const auto* share = std::get_if<double>(&value))
             drawing = bar(*share / full_bar_of(table_, shown.index), shown.width, screen_.has_utf8);
         const std::size_t width = display_width(drawing);
         line += paint(drawing, Ink::bar, screen_.has_color) + blanks(shown.width - std::min(width, shown.width) + gap);
     }
 
+    std::string line_drawing(const Series& series, const Shown& shown) const {
+        if (column(shown).draw == Draw::histogram) return histogram(series, shown.width, screen_.has_utf8);
+        if (is_heat(shown)) return heat(series, shades_for(table_, shown.index), shown.width, screen_.has_utf8);
+        return sparkline(series, range_for(table_, shown.index, series), shown.width, screen_.has_utf8);
+    }
+
     const Table& table_;
     const Screen& screen_;
     std::vector<Shown> shown_;
+    std::string hidden_;
 };
 
 // The texts of one line stand side by side as far as they fit.
@@ -304,16 +327,18 @@ std::string text_of(const Note& note, const Table& table, const std::set<std::st
     return text;
 }
 
-// The body, and which columns it has.
+// The body, and which columns it has and has not.
 struct Body {
     const Table& table;
     const Screen& screen;
     std::set<std::string>& shown;
+    std::string& hidden;
 
     std::string operator()(const Grid&) const {
         GridPrinter grid(table, screen);
         std::string text = grid.print();
         shown = grid.shown();
+        hidden = grid.hidden();
         return text;
     }
     std::string operator()(const Headline& headline) const { return show_headline(headline, screen); }
@@ -334,11 +359,15 @@ std::string show_text(const Answer& answer, const Screen& asked) {
             for (const std::string& line : wrapped(visible(table.title, screen.has_utf8), screen.width - indent))
                 out += blanks(indent) + paint(line, Ink::bold, screen.has_color) + '\n';
         std::set<std::string> shown;
-        out += std::visit(Body{table, screen, shown}, table.picture);
-        for (const Note& note : table.notes)
-            for (const std::string& line :
-                 wrapped(visible(text_of(note, table, shown), screen.has_utf8), screen.width - indent))
+        std::string hidden;
+        out += std::visit(Body{table, screen, shown, hidden}, table.picture);
+        const auto say = [&](const std::string& text) {
+            for (const std::string& line : wrapped(visible(text, screen.has_utf8), screen.width - indent))
                 if (!line.empty()) out += blanks(indent) + paint(line, Ink::dim, screen.has_color) + '\n';
+        };
+        for (const Note& note : table.notes) say(text_of(note, table, shown));
+        // The summary names the screens that have more.
+        if (answer.section != "summary") say(hidden);
     }
     return out;
 }

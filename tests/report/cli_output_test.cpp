@@ -34,7 +34,9 @@ TEST_F(cli, tables_are_sorted_by_their_headings) {
 TEST_F(cli, what_explain_says_shows_which_requests_were_waited_for) {
     write(late_messages());
     EXPECT_NE(run({"explain", "requests"}).out.find("calls --width 140, column WAIT TIME"), std::string::npos);
-    EXPECT_EQ(run({"calls", "--width", "80"}).out.find("WAIT TIME"), std::string::npos);
+    const std::string narrow = run({"calls", "--width", "80"}).out;
+    EXPECT_EQ(narrow.substr(0, narrow.find('\n')).find("WAIT TIME"), std::string::npos);
+    EXPECT_NE(narrow.find("WAIT TIME", narrow.find("hidden: ")), std::string::npos) << narrow;
     const std::string wide = run({"calls", "--width", "140"}).out;
     EXPECT_NE(wide.find("WAIT TIME  %OVERLAP"), std::string::npos) << wide;
     EXPECT_NE(wide.find("WAIT TIME: time in MPI_Wait, MPI_Test and the like"), std::string::npos) << wide;
@@ -91,6 +93,38 @@ TEST_F(cli, brief_without_a_profile_is_one_line_and_no_failure) {
     EXPECT_EQ(run({"--brief", "/no/such/directory"}).code, 0);
 }
 
+TEST_F(cli, a_note_is_six_lines_in_ascii_whatever_there_is) {
+    const std::vector<std::string> keys{"verdict", "where", "cost", "next", "run", "data"};
+    const auto note = [&](const std::string& directory) {
+        const Ran ran = run_reporter(directory, {"--brief", "--format", "note"});
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_EQ(ran.err, "");
+        auto lines = lines_of(ran.out);
+        EXPECT_EQ(lines.size(), keys.size()) << ran.out;
+        lines.resize(keys.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_TRUE(lines[i].starts_with(keys[i] + ": ")) << ran.out;
+        EXPECT_TRUE(std::ranges::all_of(ran.out, [](char c) { return c == '\n' || (c >= ' ' && c < '\x7f'); }));
+        return lines;
+    };
+    for (const auto& story : {uneven_work, slow_node, one_never_arrived, balanced_stencil, gpu_training}) {
+        const TemporaryDirectory directory;
+        for (const ProfileSpec& rank : story()) write_profile(directory.path(), rank);
+        const auto lines = note(directory.path());
+        EXPECT_TRUE(lines[0].ends_with("]")) << lines[0];
+        EXPECT_NE(lines[4].find("ranks"), std::string::npos) << lines[4];
+        EXPECT_TRUE(lines[5].ends_with(directory.path().string())) << lines[5];
+    }
+    const TemporaryDirectory slow;
+    for (const ProfileSpec& rank : uneven_work()) write_profile(slow.path(), rank);
+    EXPECT_NE(note(slow.path())[2].find("of the time of all ranks"), std::string::npos);
+    const TemporaryDirectory empty;
+    const auto nothing = note(empty.path());
+    EXPECT_NE(nothing[0].find("no profile"), std::string::npos) << nothing[0];
+    EXPECT_EQ(nothing[1], "where: -");
+    EXPECT_EQ(run({"--format", "note"}).code, 2);
+    EXPECT_EQ(run({"--brief", "--format", "csv"}).code, 2);
+}
+
 TEST_F(cli, brief_has_a_line_for_each_launch_of_a_job) {
     auto first = balanced_stencil();
     for (auto& rank : first) rank.launch = "pmix:first";
@@ -117,7 +151,28 @@ TEST_F(cli, explain_says_what_a_rule_means) {
     for (const char* word : {"none-seen", "one-run", "too-few", "not-in-turns", "mixed-sizes", "no-time", "slower",
                              "faster", "caution", "plateau"})
         EXPECT_NE(run({"explain", word}).out.find("Check: "), std::string::npos) << word << ": diff and scaling say it";
-    EXPECT_NE(run({"explain", "no-such-rule"}).err.find("mpiprof-report explain lists them"), std::string::npos);
+    EXPECT_NE(run({"explain", "no-such-rule"}).err.find("mpiprof-report explain lists the rules"), std::string::npos);
+}
+
+TEST_F(cli, explain_says_what_a_column_means) {
+    const Ran heading = run({"explain", "per call"});
+    EXPECT_EQ(heading.code, 0) << heading.err;
+    EXPECT_TRUE(heading.out.starts_with("PER CALL, per_call_ns: Mean time of a call.\n  In ")) << heading.out;
+    EXPECT_NE(heading.out.find("calls"), std::string::npos);
+    EXPECT_EQ(run({"explain", "per_call_ns"}).out, heading.out);
+    EXPECT_NE(run({"explain", "IN NCCL"}).out.find("IN NCCL, mpi_ns: "), std::string::npos)
+        << "a heading that depends on the job";
+    const std::string both = run({"explain", "waiting"}).out;
+    EXPECT_TRUE(both.starts_with("waiting\n")) << both;
+    EXPECT_NE(both.find("WAITING, waiting_share: "), std::string::npos) << "[waiting] and WAITING";
+}
+
+TEST_F(cli, calls_with_details_have_a_histogram_of_their_durations) {
+    write(balanced_stencil());
+    const std::string text = run({"calls", "--details", "--width", "200"}).out;
+    EXPECT_NE(text.find("DURATIONS"), std::string::npos) << text;
+    EXPECT_NE(text.find("DURATIONS: how many calls took how long: from "), std::string::npos) << text;
+    EXPECT_EQ(run({"calls", "--width", "200"}).out.find("DURATIONS"), std::string::npos);
 }
 
 TEST_F(cli, another_launch_is_chosen_by_number_job_or_identity) {

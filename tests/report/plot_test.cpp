@@ -129,8 +129,27 @@ TEST_F(plot, bandwidth_is_that_of_the_calls) {
         if (row[2] > 0 && std::abs(marks[0].second / (row[1] / row[2] * 1e3) - 1) < 1e-4) is_there = true;
     EXPECT_TRUE(is_there) << marks[0].second;
     EXPECT_NE(svg.find("KiB</text>"), std::string::npos) << "sizes are written as sizes";
-    const std::string sizes = picture({"sizes", "run"});
-    EXPECT_GE(marks_of(sizes, "run").size(), 2u);
+    write("other", balanced_stencil());
+    EXPECT_GE(marks_of(picture({"sizes", "run", "other"}), "run").size(), 2u) << "of several jobs a curve each";
+}
+
+TEST_F(plot, sizes_of_a_job_are_a_histogram_for_each_function) {
+    write("run", balanced_stencil());
+    const std::string svg = picture({"sizes", "run"});
+    double drawn = 0, called = 0;
+    const std::regex box("<title>(MPI_\\w+), [0-9.]+ \\w+: ([0-9,]+) calls</title>");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), box), end; at != end; ++at) {
+        std::string count = (*at)[2];
+        std::erase(count, ',');
+        drawn += std::stod(count);
+    }
+    for (const auto& row : columns_of(run({"calls", "run", "--format", "csv"}).out, {"calls_total", "total_bytes"}))
+        if (row[1] > 0) called += row[0];
+    EXPECT_GT(called, 0);
+    EXPECT_EQ(drawn, called) << svg;
+    for (const char* name : {"MPI_Isend", "MPI_Irecv", "MPI_Allreduce"})
+        EXPECT_NE(svg.find(std::string(">") + name + "</text>"), std::string::npos) << name;
+    EXPECT_NE(run({"plot", "sizes", "run"}).out.find("MPI_Isend"), std::string::npos);
 }
 
 // The titles of boxes: what is pointed at, and its value.

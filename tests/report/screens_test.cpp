@@ -40,7 +40,7 @@ TEST_P(screens_of, story_are_as_reviewed) {
     const Job job = job_of(GetParam().ranks());
     for (const auto& section : report::sections()) {
         const std::string name(section.name);
-        const std::string text = show(job, name, detailed());
+        const std::string text = show(job, name, name == "summary" ? detailed() : report::Question{});
         expect_golden(std::string("screens/") + GetParam().name + "." + name + ".txt", text);
         expect_fits(text, 80);
     }
@@ -130,8 +130,8 @@ TEST(summary, a_call_in_hand_is_in_the_bar_and_in_the_table) {
     EXPECT_NE(calls.find("MPI_Barrier (unfinished) - 15 44.929 s 74.9%"), std::string::npos) << calls;
     EXPECT_NE(calls.find("(unfinished): calls that have not returned"), std::string::npos) << calls;
     const std::string csv = show(job, "calls", {}, utf8_screen, "csv");
-    EXPECT_NE(csv.find(",total_time_ns,unfinished\n"), std::string::npos) << csv;
-    EXPECT_NE(csv.find(",true\n"), std::string::npos) << csv;
+    EXPECT_NE(csv.find(",total_time_ns,unfinished,"), std::string::npos) << csv;
+    EXPECT_NE(csv.find(",true,"), std::string::npos) << csv;
     EXPECT_EQ(csv.find("(unfinished)"), std::string::npos) << csv;
     EXPECT_NE(unwrapped(show(job, "sites")).find("calls that have not returned are not listed here"),
               std::string::npos);

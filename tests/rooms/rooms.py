@@ -81,6 +81,8 @@ def problems_of_a_file(root, path, rooms):
             target = found[1]
             if path.endswith(".def"):
                 yield "%s: a table of rows is data and includes nothing" % where
+            elif target == os.path.splitext(path)[0] + ".inc":
+                continue  # The build writes it for this file alone, by the .cmake of the same name.
             elif not os.path.exists(os.path.join(root, target)):
                 if rooms[room] is not None: yield '%s: "%s" is not spelled from the root' % (where, target)
             else:
