@@ -52,12 +52,17 @@ std::string where_text(const Launch& launch) {
     return before + path;
 }
 
-std::string run_text(const Job& job, const Figures& figures) {
-    if (job.is_text && figures.largest_elapsed_ns == 0) return where_it_ran(job, false);
+std::string time_text(const Job& job, const Figures& figures) {
+    if (job.is_text && figures.largest_elapsed_ns == 0) return "";
     return fmt::format(
-        "{}, ran {}, {}{} of the run inside {}", where_it_ran(job, false),
+        "ran {}, {}{} of the run inside {}",
         human_time(static_cast<double>(std::max(figures.largest_process_ns, figures.largest_elapsed_ns))),
         at_least(job), human_share(figures.inside_share), vocabulary_of(job).library);
+}
+
+std::string run_text(const std::string& run, const Analysed& all) {
+    const std::string time = time_text(all.job, all.figures());
+    return time.empty() ? run : run + ", " + time;
 }
 
 // A text as lines, behind `begin`. Nothing is cut off but of names that are longer than all the rest.
@@ -88,10 +93,29 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
     if (is_all_well(all)) return lines;
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
     if (const std::string next = next_step(cause, job); !next.empty()) add_wrapped(lines, "  next: ", next);
-    add_wrapped(lines, "  ", run_text(job, all.figures()));
+    add_wrapped(lines, "  ", run_text(where_it_ran(job, false), all));
     add_wrapped(lines, "  ", text_of(all.completeness(), job));
     lines.push_back(where_text(launch));
     return lines;
+}
+
+// Each is one line however long it is: what reads it may cut it. "-": nothing is to be said.
+Lines note_of(const Analysed* all, const Launch* launch, const std::string& problem) {
+    const auto line = [](std::string_view key, const std::string& text) {
+        return fmt::format("{}: {}", key, text.empty() ? "-" : visible(text, utf8));
+    };
+    if (!all)
+        return {line("verdict", problem), line("where", ""), line("cost", ""),
+                line("next", ""),         line("run", ""),   line("data", "")};
+    const Job& job = all->job;
+    const Finding& cause = all->cause();
+    const auto site = site_of(cause, job);
+    return {line("verdict", fmt::format("{} [{}]", sentence_of(cause, job), id_of(cause.rule))),
+            line("where", site ? site->text() : ""),
+            line("cost", cost_text(cause, *all)),
+            line("next", next_step(cause, job)),
+            line("run", run_text(run_in_a_line(job), *all)),
+            line("data", fmt::format("{}; {}", text_of(all->completeness(), job), directory_of(*launch)))};
 }
 
 std::string line_of(const Analysed& all) {
@@ -127,14 +151,19 @@ Lines lines_of_all(const Found& found, const std::vector<std::size_t>& together,
 }
 
 Lines lines_for(const Options& options) {
+    const bool is_note = options.format == note_format;
+    const auto problem = [&](const std::string& text) {
+        return is_note ? note_of(nullptr, nullptr, text) : Lines{fitted(std::string(prefix) + text)};
+    };
     Progress progress;
     const Found found = find_profiles(options.paths, options.threads, progress);
-    if (found.launches.empty()) return {fitted(std::string(prefix) + no_profile_in_short(found))};
+    if (found.launches.empty()) return problem(no_profile_in_short(found));
     const auto chosen = choose_launch(found.launches, options.choice);
-    if (!chosen) return {fitted(std::string(prefix) + chosen.error().line())};
+    if (!chosen) return problem(chosen.error().line());
     const Result<Job> job = job_of(found, *chosen, options.threads, progress);
-    if (!job) return {fitted(std::string(prefix) + job.error().line())};
+    if (!job) return problem(job.error().line());
     const Analysed all(*job);
+    if (is_note) return note_of(&all, &found.launches[*chosen], "");
     const auto together = together_with(found.launches, *chosen);
     const bool is_one =
         together.size() == 1 || !options.choice.launch.empty() || all.cause().rule == Rule::wrong_launcher;

@@ -5,6 +5,9 @@
 
 namespace mpiprof::report {
 
+// --format of six lines that are always there, a key each: "verdict: ...", or "-".
+inline constexpr const char* note_format = "note";
+
 // The exit code is 0 whatever there is: a report must not make a job fail.
 int brief(const Options& options);
 

@@ -40,8 +40,7 @@ std::string next_step(const Finding& verdict, const Job& job) {
     return of_this_one.empty() ? std::string(words.check) : of_this_one;
 }
 
-// "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
-static std::string cost_of(const Finding& verdict, const Analysed& all) {
+std::string cost_text(const Finding& verdict, const Analysed& all) {
     const double share = cost_share(verdict);
     if (share <= 0 || share >= 1) return "";
     constexpr double hour_ns = 3600e9;
@@ -75,7 +74,7 @@ Table verdict_table(const Analysed& all) {
     lines.add("next", text(next));
     Table table = lines.take();
     table.title = fmt::format("{} [{}]", sentence, id_of(finding.rule));
-    if (const std::string cost = cost_of(finding, all); !cost.empty()) table.notes.push_back("cost: " + cost);
+    if (const std::string cost = cost_text(finding, all); !cost.empty()) table.notes.push_back("cost: " + cost);
     if (site) table.notes.push_back("where: " + site->text());
     if (!next.empty()) table.notes.push_back(fmt::format("next: {}", next));
     return table;

@@ -30,6 +30,9 @@ std::optional<SourceSite> site_of(const Finding& verdict, const Job& job);
 // What a reader does now; empty where nothing is to be done.
 std::string next_step(const Finding& verdict, const Job& job);
 
+// "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
+std::string cost_text(const Finding& verdict, const Analysed& all);
+
 Table verdict_table(const Analysed& all);
 
 }  // namespace mpiprof::report
