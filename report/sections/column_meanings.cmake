@@ -1,6 +1,6 @@
 # The lines of the published schema that describe a column, as rows for column_meanings.cpp. One line of it is one column;
 # sections stand four blanks deep, tables eight.
-set(schema ${PROJECT_SOURCE_DIR}/share/schemas/section-2.schema.json)
+set(schema ${CMAKE_CURRENT_SOURCE_DIR}/../share/schemas/section-2.schema.json)
 file(STRINGS ${schema} lines ENCODING UTF-8)
 set(rows "")
 foreach(line IN LISTS lines)
@@ -18,6 +18,7 @@ foreach(line IN LISTS lines)
     string(APPEND rows "{\"${section}\", \"${table}\", \"${id}\", \"${title}\", ${text}},\n")
   endif()
 endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/sections/column_meanings.inc CONTENT "${rows}" @ONLY)
+set(generated ${CMAKE_CURRENT_BINARY_DIR}/generated)
+file(CONFIGURE OUTPUT ${generated}/report/sections/column_meanings.inc CONTENT "${rows}" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${schema})
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/sections/column_meanings.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR})
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/sections/column_meanings.cpp PROPERTIES INCLUDE_DIRECTORIES ${generated})
