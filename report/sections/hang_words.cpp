@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "report/model/units.h"
@@ -71,6 +72,34 @@ std::string parties_text(const Hang& hang, const Job& job, bool is_over) {
     for (std::size_t i = 0; i < std::min(hang.parties.size(), most_parties); ++i)
         text += (i ? ", " : "") + party_text(hang.parties[i], job, is_over, hang.kind);
     if (hang.parties.size() > most_parties) text += fmt::format(", and {} more", hang.parties.size() - most_parties);
+    return text;
+}
+
+// "; ranks 3 and 5 were in MPI_Waitall (halo.c:12)": who stands in a call elsewhere, where they are not too many
+// places.
+std::string others_text(const Hang& hang, const Job& job, bool is_over) {
+    constexpr std::size_t most_places = 2;
+    const auto has = [](const std::vector<std::uint32_t>& ranks, std::uint32_t rank) {
+        return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    };
+    std::vector<Party> others;
+    for (const Standing& standing : job.standings) {
+        if (!standing.is_inside || !standing.call || has(hang.gone, standing.rank)) continue;
+        bool is_said = false;
+        for (const Party& party : hang.parties) is_said |= has(party.ranks, standing.rank);
+        if (is_said) continue;
+        Party at;
+        at.call = *standing.call;
+        at.place = standing.place;
+        Party* same = nullptr;
+        for (Party& other : others)
+            if (other.call == at.call && other.place == at.place) same = &other;
+        if (!same) same = &others.emplace_back(at);
+        if (!has(same->ranks, standing.rank)) same->ranks.push_back(standing.rank);
+    }
+    if (others.size() > most_places) return "";
+    std::string text;
+    for (const Party& other : others) text += "; " + party_text(other, job, is_over, Hang::Kind::cycle);
     return text;
 }
 
@@ -152,7 +181,7 @@ std::string words_of(const Hang& hang, const Job& job, bool is_over) {
         fmt::format("Deadlock: {}: {}, for {}", class_text(hang, job), parties_text(hang, job, is_over), time);
     if (hang.at > 1) text += fmt::format("; it is collective {} there", hang.at);
     if (!hang.gone.empty()) text += "; " + gone_text(hang.gone, job);
-    return text + made_text(hang, job);
+    return text + made_text(hang, job) + others_text(hang, job, is_over);
 }
 
 namespace {
