@@ -78,15 +78,16 @@ class Transfers : public Command {
   public:
     void take(Arguments& arguments) override {
         arguments.view();
-        arguments.choice("--by", by_, "Label lines by receiver (default) or sender", {"receiver", "sender"}, "SIDE");
+        arguments.flag("--messages", wants_messages_, "One line per message, as benchmarks print them");
+        arguments.choice("--by", by_, "With --messages: the rank that a line names, receiver (default) or sender",
+                         {"receiver", "sender"}, "SIDE");
         arguments.text("--peak", peak_, "Peak bandwidth of net, memory, h2d, d2h, d2d: net=10Gbit,memory=12GB",
                        "RATES");
         arguments.flag("--follow", follows_, "Print lines while the job runs, and end with it");
         arguments.interval(interval_s_);
         arguments.all_launches("Each launch in a directory is a run, not only the newest");
         arguments.footer(
-            "Single messages need MPIPROF_TRACE=on in the job. Without --format and --peak: one line per message. Several\n"
-            "runs, each [LABEL=]DIR[:JOB], are compared by size.");
+            "Single messages need MPIPROF_TRACE=on in the job. Several runs, each [LABEL=]DIR[:JOB], are compared by size.");
     }
 
     int run(const Options& options) override {
@@ -111,20 +112,24 @@ class Transfers : public Command {
         };
         if (const int code = load_each(options, words_of(options), "transfers takes jobs", add, remarks); code != fine)
             return code;
+        const bool lists_messages = wants_messages_ || !by_.empty();
+        if (lists_messages && runs.size() > 1)
+            return fail({"--messages", "lists those of one job", "name one"}, usage_error);
+        if (lists_messages && !runs.front().is_traced)
+            return fail({"--messages", "no rank has a trace", "run the job with MPIPROF_TRACE=on"}, no_profile);
         say_all(remarks.lines, options.is_quiet);
         for (const TransferRun& run : runs) say_all(remarks_of(run), options.is_quiet);
         const bool is_one_node =
             std::ranges::none_of(runs, [](const TransferRun& run) { return run.has_several_nodes; });
         if (peaks.net && is_one_node && !options.is_quiet)
             say("--peak net is of messages between nodes, and there is one node: memory=RATE is for those within it");
-        const bool as_lines =
-            runs.size() == 1 && runs.front().is_traced && options.format.empty() && !peaks.are_known();
-        const int code = as_lines ? show_lines(options, runs.front(), by) : show_tables(options, runs, peaks);
+        const int code = lists_messages ? show_lines(options, runs.front(), by) : show_tables(options, runs, peaks);
         return code == fine && options.is_strict && !remarks.is_complete ? check_failed : code;
     }
 
   private:
-    std::string by_ = "receiver";
+    bool wants_messages_ = false;
+    std::string by_;    // "sender"; empty: the receiver
     std::string peak_;  // net=10Gbit
     bool follows_ = false;
     std::optional<double> interval_s_;

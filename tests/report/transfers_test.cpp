@@ -70,6 +70,10 @@ class transfers : public testing::Test {
         return run_reporter(directory_.path(), std::move(words));
     }
     std::string lines(std::vector<std::string> words) {
+        words.emplace_back("--messages");
+        return shown(std::move(words));
+    }
+    std::string shown(std::vector<std::string> words) {
         const Ran ran = run(std::move(words));
         EXPECT_EQ(ran.code, 0) << ran.err;
         return ran.out;
@@ -115,7 +119,8 @@ TEST_F(transfers, time_begins_when_the_later_side_is_there_and_ends_at_the_recei
     EXPECT_EQ(lines({"run"}),
               "Process 1 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n"
               "Process 1 transferred 4 MB in 5.0 ms (800.0 MB/sec)\n");
-    EXPECT_EQ(lines({"run", "--by", "sender", "--top", "1"}), "Process 0 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n");
+    EXPECT_NE(shown({"run"}).find("SIZE"), std::string::npos) << "tables, where messages are not asked for";
+    EXPECT_EQ(shown({"run", "--by", "sender", "--top", "1"}), "Process 0 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n");
 }
 
 TEST_F(transfers, plot_of_bandwidth_is_that_of_messages_where_there_is_a_trace) {
@@ -154,7 +159,7 @@ TEST_F(transfers, between_nodes_whose_clocks_are_not_known_the_time_is_the_recei
     const auto sent = rank(0, {message(send, 10 * ms, 90 * ms, 1, 1, 100 * MB)});
     auto received = rank(1, {message(receive, 20 * ms, 100 * ms, 0, 1, 100 * MB)}, "node2");
     write("run", {sent, received});
-    const Ran ran = run({"run"});
+    const Ran ran = run({"run", "--messages"});
     EXPECT_EQ(ran.out, "Process 1 transferred 100 MB in 80.0 ms (1250.0 MB/sec), waiting included\n");
     EXPECT_NE(ran.err.find("MPIPROF_CLOCK_OFFSETS=on"), std::string::npos) << ran.err;
 }
@@ -165,7 +170,7 @@ TEST_F(transfers, measured_clocks_are_used_between_nodes_and_how_well_they_are_k
     sent.facts = {{format::FactKind::process, "clock_offset_at_start", "1 0 0"}};
     received.facts = {{format::FactKind::process, "clock_offset_at_start", "1 -5000000 1500"}};
     write("run", {sent, received});
-    const Ran ran = run({"run"});
+    const Ran ran = run({"run", "--messages"});
     EXPECT_EQ(ran.out, "Process 1 transferred 100 MB in 40.0 ms (2500.0 MB/sec)\n");
     EXPECT_NE(ran.err.find("to within 3.0 us"), std::string::npos) << ran.err;
 }
@@ -183,6 +188,9 @@ TEST_F(transfers, without_a_trace_receives_are_shown_by_size_and_say_that_waitin
     EXPECT_NE(ran.out.find("MPIPROF_TRACE=on"), std::string::npos) << ran.out;
     expect_golden("screens/transfers_without_a_trace.txt", ran.out);
     EXPECT_EQ(run({"run", "--follow"}).code, 3);
+    const Ran refused = run({"run", "--messages"});
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_EQ(refused.err, "mpiprof-report: --messages: no rank has a trace; run the job with MPIPROF_TRACE=on\n");
 }
 
 TEST_F(transfers, without_a_trace_an_exchange_is_said_to_be_of_both_ways) {
@@ -192,7 +200,7 @@ TEST_F(transfers, without_a_trace_an_exchange_is_said_to_be_of_both_ways) {
     exchange.cells[0].bytes = 600 * MB;
     one.calls = other.calls = {exchange};
     write("run", {one, other});
-    const std::string said = lines({"run", "--peak", "memory=10GB"});
+    const std::string said = shown({"run", "--peak", "memory=10GB"});
     EXPECT_NE(said.find("MPI_Sendrecv: SIZE and MB/S are of bytes sent plus received"), std::string::npos) << said;
     EXPECT_NE(said.find("--peak needs a trace"), std::string::npos) << said;
 }
@@ -201,7 +209,7 @@ TEST_F(transfers, buffers_of_a_rank_that_has_host_memory_alone_are_known_of_each
     // Of 4 MB, which no call counts: the size of a Sendrecv is of both ways.
     write("run", {rank(0, {message(send, 10 * ms, 11 * ms, 1, 1, 4 * MB)}),
                   rank(1, {message(receive, 10 * ms, 12 * ms, 0, 1, 4 * MB)})});
-    const std::string said = lines({"run", "--peak", "memory=10GB"});
+    const std::string said = shown({"run", "--peak", "memory=10GB"});
     EXPECT_EQ(said.find("not known"), std::string::npos) << said;
     EXPECT_NE(said.find("20.0%"), std::string::npos) << "2 of 10 GB/s: " << said;
 }
@@ -210,14 +218,14 @@ TEST_F(transfers, of_a_run_with_a_trace_and_one_without_the_calls_of_both_are_co
     write("traced", {rank(0, {message(send, 10 * ms, 11 * ms, 1, 1, 100 * MB)}),
                      rank(1, {message(receive, 10 * ms, 12 * ms, 0, 1, 100 * MB)})});
     write("bare", {rank(0, {}), rank(1, {})});
-    const std::string csv = lines({"traced", "bare", "--format", "csv"});
+    const std::string csv = shown({"traced", "bare", "--format", "csv"});
     EXPECT_NE(csv.find("100000000,host,4000,4000,0"), std::string::npos) << csv;
 }
 
 TEST_F(transfers, runs_of_one_name_are_told_apart) {
     write("a/run", {rank(0, {}), rank(1, {})});
     write("b/run", {rank(0, {}), rank(1, {})});
-    const std::string said = lines({"a/run", "b/run"});
+    const std::string said = shown({"a/run", "b/run"});
     EXPECT_NE(said.find("run MB/s"), std::string::npos) << said;
     EXPECT_NE(said.find("run (2) MB/s"), std::string::npos) << said;
 }
@@ -307,10 +315,10 @@ TEST(peaks, are_bits_or_bytes_per_second_and_each_is_for_its_own_way) {
 
 TEST_F(transfers, data_formats_have_every_message) {
     write_benchmark(path() / "run", 1, {80 * ms, 100 * ms});
-    const std::string csv = lines({"run", "--format", "csv"});
+    const std::string csv = shown({"run", "--format", "csv"});
     EXPECT_NE(csv.find("0,1,0,100000000,"), std::string::npos) << csv;
     EXPECT_NE(csv.find(",80000000,"), std::string::npos) << csv;
-    EXPECT_EQ(lines({"run", "--format", "json"}).find("nan"), std::string::npos);
+    EXPECT_EQ(shown({"run", "--format", "json"}).find("nan"), std::string::npos);
 }
 
 }  // namespace
