@@ -11,6 +11,7 @@
 #include "report/commands/ddp.h"
 #include "report/commands/load.h"
 #include "report/commands/no_profile.h"
+#include "report/commands/private_job.h"
 #include "report/commands/say.h"
 #include "report/exports/export.h"
 
@@ -78,7 +79,7 @@ int export_one(const Job& job, RankReader& reader, const Options& options, const
 }
 
 // The launches that are found, or those of the job that was asked for, in the order in which they began.
-int export_launches(const Options& options, const Export& format, const std::string& to) {
+int export_launches(const Options& options, const Export& format, const std::string& to, bool is_private) {
     if (options.wait_s) load_when_final(options);
     Progress progress;
     const Found found = find_profiles(options.paths, options.threads, progress);
@@ -93,11 +94,12 @@ int export_launches(const Options& options, const Export& format, const std::str
     LateOutput output(to);
     int code = fine;
     for (const std::size_t i : *chosen) {
-        const Result<Job> job = job_of(found, i, options.threads, progress);
+        Result<Job> job = job_of(found, i, options.threads, progress);
         if (!job) {
             code = fail(job.error(), check_failed);
             continue;
         }
+        if (is_private) make_private(*job);
         RankReader reader(found.launches[i]);
         if (const int one = write_one(*job, reader, options, format, output); one != fine) code = one;
         if (options.is_strict && !completeness_of(*job).is_complete) code = check_failed;
@@ -119,12 +121,17 @@ class ExportCommand : public Command {
         arguments.choice("-f,--format", format_, about, names, "FORMAT");
         arguments.is_required();
         arguments.text("-o,--output", output_, "Write to this file", "FILE");
+        arguments.flag("--private", is_private_, "line: nodes, paths and labels as numbers, times to the day");
         arguments.all_launches("ddp-json: each launch in a directory is a run, as each of several paths is");
     }
 
     int run(const Options& options) override {
         const Export& format = *find_export(format_);
-        if (format.is_of_launches) return export_launches(options, format, output_);
+        if (is_private_ && !format.is_of_launches)
+            return fail(
+                {"--private", "goes with -f line", "leave it out, or mail a page: mpiprof-report html --private"},
+                usage_error);
+        if (format.is_of_launches) return export_launches(options, format, output_, is_private_);
         if (format.name == ddp_export && are_several_runs(options)) return ddp_json(options, output_);
         return with_job(options, false, [&](Job& job, RankReader& reader) {
             return export_one(job, reader, options, format, output_);
@@ -133,6 +140,7 @@ class ExportCommand : public Command {
 
   private:
     std::string format_, output_;
+    bool is_private_ = false;
 };
 
 }  // namespace

@@ -1,17 +1,36 @@
 // line: a launch as one line of JSON, for the log collector of a computing centre and for `cat *.ndjson | duckdb`. What
 // one asks of a thousand jobs: who, when, how large, how much of it was MPI, what is wrong and whether it is all there.
-// It looks at no single rank again.
+// It looks at no single rank again. A line is less than 4 KiB, which several writers may append to one file.
+#include <algorithm>
 #include <array>
 #include <ctime>
+#include <numeric>
 #include <span>
 
 #include "report/analysis/analysed.h"
 #include "report/analysis/finding_fields.h"
+#include "report/analysis/steps.h"
 #include "report/exports/export.h"
 #include "report/model/json_value.h"
 
 namespace mpiprof::report {
 namespace {
+
+// Of what people may make as long as they like. Paths are short in the profile.
+constexpr std::size_t most_text = 512, most_label = 64, most_labels = 12;
+
+bool is_inside_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+std::string begin_of(const std::string& text, std::size_t most = most_text) {
+    if (text.size() <= most) return text;
+    std::size_t end = most - 3;
+    while (end > 0 && is_inside_a_character(text[end])) --end;
+    return text.substr(0, end) + "...";
+}
+// Of a list: "0,2,4,..."
+std::string whole_items_of(const std::string& list) {
+    return list.size() <= most_text ? list : list.substr(0, list.rfind(',', most_text - 4)) + ",...";
+}
 
 std::optional<std::uint64_t> known(std::uint64_t value) { return value ? std::optional(value) : std::nullopt; }
 
@@ -39,7 +58,7 @@ std::string list_text(const std::vector<NumberList::Range>& ranges) {
         if (!text.empty()) text += ',';
         text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
     }
-    return text;
+    return whole_items_of(text);
 }
 
 std::string list_text(const std::vector<std::uint32_t>& ranks) {
@@ -64,6 +83,36 @@ std::optional<std::string> host_of(const Job& job, const Finding& finding) {
     return host;
 }
 
+std::optional<std::string> build_id_of(const Job& job) {
+    for (const std::vector<Module>* modules : {&job.sites.modules, &job.modules})
+        for (const Module& module : *modules)
+            if (!module.is_script && module.path == job.executable && !module.build_id.empty()) return module.build_id;
+    return std::nullopt;
+}
+
+// Of a variable of the environment, what most ranks have.
+std::optional<std::string> usual_value_of(const Job& job, std::string_view name) {
+    const auto& all = job.placement.variables;
+    const auto found = std::ranges::find(all, name, &Variable::name);
+    if (found == all.end() || !found->values.front().value) return std::nullopt;
+    return begin_of(*found->values.front().value, most_label);
+}
+
+std::uint64_t gpus_of(const Job& job) {
+    std::uint64_t gpus = 0;
+    for (const NodeFacts& node : job.placement.nodes) gpus += node.gpus.size();
+    return gpus;
+}
+
+// Iterations that the program marks, else the steps that its collectives show: of a rank, in a second.
+std::optional<double> steps_per_s(const Job& job) {
+    for (const RegionRow& row : job.regions)
+        if (row.is_iteration && row.time_ns != 0)
+            return 1e9 * static_cast<double>(row.entered) / static_cast<double>(row.time_ns);
+    const auto steps = steps_of(job);
+    return steps && steps->mean_ns > 0 ? std::optional(1e9 / steps->mean_ns) : std::nullopt;
+}
+
 void write_identity(JsonWriter& json, const Job& job) {
     json.field("schema", 1);
     json.field("mpiprof", MPIPROF_VERSION);
@@ -71,19 +120,30 @@ void write_identity(JsonWriter& json, const Job& job) {
     json.field("launch", job.launch);
     json.field("started_at", moment(started_at_ns(job)));
     json.field("started_at_ns", known(started_at_ns(job)));
-    json.field("command", job.command);
+    json.field("command", begin_of(job.command));
     json.field("executable", job.executable);
+    json.field("build_id", build_id_of(job));
     json.field("directory", job.directory);
-    json.field("launcher", job.launcher);
-    json.field("mpi_family", job.mpi_family);
-    json.field("mpi_library", job.mpi_library);
-    json.field("library_version", job.library_version);
+    json.field("cluster", usual_value_of(job, "SLURM_CLUSTER_NAME"));
+    json.field("launcher", begin_of(job.launcher, most_label));
+    json.field("mpi_family", begin_of(job.mpi_family, most_label));
+    json.field("mpi_library", begin_of(job.mpi_library, 4 * most_label));
+    json.field("library_version", begin_of(job.library_version, most_label));
     json.object("labels", [&] {
-        for (const SettingRow& label : job.labels) json.field(label.name, label.values.front().value);
+        for (const SettingRow& label : std::span(job.labels).first(std::min(job.labels.size(), most_labels)))
+            json.field(begin_of(label.name, most_label), begin_of(label.values.front().value, most_label));
     });
 }
 
-void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {
+// What all ranks that have a profile spent on something.
+std::optional<std::uint64_t> of_all_ranks(const std::optional<double>& mean_ns, const Completeness& completeness) {
+    if (!mean_ns) return std::nullopt;
+    return static_cast<std::uint64_t>(*mean_ns * static_cast<double>(completeness.profiles) + 0.5);
+}
+
+void write_figures(JsonWriter& json, const Analysed& all) {
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
     std::uint64_t message_bytes = 0, file_bytes = 0, errors = 0;
     for (const Rank& rank : job.ranks) {
         message_bytes += rank.message_bytes;
@@ -93,12 +153,16 @@ void write_figures(JsonWriter& json, const Job& job, const Figures& figures) {
     json.field("ranks", job.size);
     const bool are_all_placed = !job.is_text || job.ranks_on_named_nodes() == job.size;
     json.field("nodes", are_all_placed ? std::optional(job.nodes.size()) : std::nullopt);
+    json.field("gpus", gpus_of(job));
     json.field("elapsed_ns", figures.largest_elapsed_ns);
     json.field("process_ns", known(figures.largest_process_ns));
     json.field("is_elapsed_estimated", figures.is_elapsed_estimated);
     json.field("mpi_ns", figures.inside_ns());
     json.field("mpi_share", figures.share_of_wall(figures.inside_ns()));
     json.field("load_balance", figures.efficiency ? std::optional(figures.efficiency->load_balance) : std::nullopt);
+    json.field("waiting_ns", of_all_ranks(all.budget()[Part::waiting], all.completeness()));
+    json.field("profiler_ns", of_all_ranks(all.budget()[Part::profiler], all.completeness()));
+    json.field("steps_per_s", steps_per_s(job));
     json.field("message_bytes", message_bytes);
     json.field("file_bytes", file_bytes);
     json.field("errors", errors);
@@ -141,7 +205,7 @@ std::vector<std::string> export_line(const Analysed& all, const ProfileSource&, 
     JsonWriter json(sink);
     json.object([&] {
         write_identity(json, job);
-        write_figures(json, job, all.figures());
+        write_figures(json, all);
         write_verdict(json, all);
         write_completeness(json, all.completeness());
     });

@@ -40,6 +40,7 @@ void describe_process(ProfileSpec& spec, std::uint32_t rank) {
                   {process, "memory_nodes_allowed", "0-1"},
                   {process, "cpu_at_start", "1"},
                   {environment, "OMP_NUM_THREADS", rank == 2 ? "4" : "2"},
+                  {environment, "SLURM_CLUSTER_NAME", "alps"},
                   {environment, "UCX_TLS", "rc"}};
     if (rank == 0)
         for (const FactSpec& fact : facts_of_node()) spec.facts.push_back(fact);

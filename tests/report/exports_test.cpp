@@ -161,6 +161,35 @@ TEST_F(exports, a_line_says_what_is_asked_of_a_thousand_jobs) {
     EXPECT_EQ(line.at("completeness").at("is_complete"), true);
 }
 
+TEST_F(exports, a_line_has_what_a_site_adds_up_and_is_short_whatever_the_job_is_called) {
+    auto ranks = slow_node();
+    const std::string long_word(3000, 'w');
+    for (ProfileSpec& rank : ranks) {
+        rank.facts.push_back({format::FactKind::environment, "SLURM_CLUSTER_NAME", "alps"});
+        rank.command = "./solver \xc3\xa4" + long_word;
+    }
+    write(ranks);
+    const Ran ran = run({"export", "-f", "line"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_LT(ran.out.size(), 4096u);
+    const json line = lines_of(ran.out).at(0);
+    EXPECT_EQ(line.at("cluster"), "alps");
+    EXPECT_TRUE(line.at("command").get<std::string>().ends_with("w..."));
+    const double waited = line.at("waiting_ns"), all_mpi = line.at("mpi_ns");
+    EXPECT_GT(waited, line.at("verdict").at("cost_ns").get<double>() / 2);
+    EXPECT_LE(waited, all_mpi);
+    EXPECT_GE(line.at("profiler_ns").get<double>(), 0);
+    EXPECT_EQ(line.at("gpus"), 0);
+
+    const Ran without_names = run({"export", "-f", "line", "--private"});
+    ASSERT_EQ(without_names.code, 0) << without_names.err;
+    const json hidden = lines_of(without_names.out).at(0);
+    for (const char* key : {"command", "directory", "cluster", "executable"})
+        EXPECT_NE(hidden.at(key), line.at(key)) << key;
+    EXPECT_EQ(hidden.at("waiting_ns"), line.at("waiting_ns"));
+    EXPECT_EQ(run({"export", "-f", "csv", "--private"}).code, 2);
+}
+
 TEST_F(exports, a_line_names_missing_and_unfinished_ranks) {
     write(killed_in_receive());
     const json line = lines_of(run({"export", "-f", "line"}).out).at(0);
