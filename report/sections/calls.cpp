@@ -12,9 +12,9 @@
 #include "report/model/sums.h"
 #include "report/model/units.h"
 #include "report/sections/call_columns.h"
-#include "report/sections/nccl_gpu.h"
 #include "report/sections/section.h"
 #include "report/sections/vocabulary.h"
+#include "report/sections/words_of_gpu_times.h"
 
 namespace mpiprof::report {
 namespace {

@@ -9,6 +9,7 @@
 #include "report/sections/comm_labels.h"
 #include "report/sections/nccl_gpu.h"
 #include "report/sections/section.h"
+#include "report/sections/words_of_gpu_times.h"
 
 namespace mpiprof::report {
 namespace {
@@ -249,7 +250,7 @@ Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
         table.notes.push_back(
             "ncclDevCommCreate was called: traffic of kernels through NCCL's device API is not included");
     add_notes_of_the_interface(job, table);
-    std::vector<Table> tables{std::move(table)};
+    std::vector<Table> tables{nccl_headline(job), std::move(table)};
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
     if (!job.nccl_choices.empty()) {

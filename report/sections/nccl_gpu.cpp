@@ -3,12 +3,15 @@
 // CUPTI's times; those by events begin earlier, and are no more than an upper bound.
 #include "report/sections/nccl_gpu.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/analysis/bus_bandwidth.h"
 #include "report/model/units.h"
 #include "report/sections/comm_labels.h"
 #include "report/sections/section.h"
+#include "report/sections/words_of_gpu_times.h"
 
 namespace mpiprof::report {
 namespace {
@@ -16,17 +19,6 @@ namespace {
 constexpr std::string_view exchange_name = "ncclSend, ncclRecv";  // in one group
 
 constexpr std::size_t late_on_screen = 8, busy_on_screen = 8;
-
-std::string source_of(bool by_events, bool by_cupti, bool by_launches) {
-    std::string sources;
-    const auto add = [&](bool is, const char* source) {
-        if (is) sources += (sources.empty() ? "" : ", ") + std::string(source);
-    };
-    add(by_cupti, "CUPTI");
-    add(by_launches, "kernel launches");
-    add(by_events, "events");
-    return sources;
-}
 
 struct Operations {
     const GpuRow* row;
@@ -287,64 +279,66 @@ std::vector<Table> gpu_tables(const Job& job, bool is_for_screen) {
     return tables;
 }
 
-static bool lacks_a_tenth(const Job& job) {
-    const std::uint64_t replayed = job.gpu.replayed_operations();
-    std::uint64_t timed = 0, replays_timed = 0, missing = 0;
-    for (const GpuRow& row : job.gpu.rows) (row.is_replayed ? replays_timed : timed) += row.operations;
-    if (replayed > replays_timed) missing = replayed - replays_timed;
-    for (const auto& [why, operations] : job.gpu.not_timed) missing += operations;
-    return missing != 0 && 9 * missing >= timed;
+// Those of the operation that took longest, of which there is a bus bandwidth.
+static std::optional<Operations> longest_with_bus_bandwidth(const Job& job) {
+    std::optional<Operations> longest;
+    for (const Operations& line : operations_of(job))
+        if (line.bus_bytes() && line.row->time_ns != 0 && (!longest || line.time_ns() > longest->time_ns()))
+            longest = line;
+    return longest;
 }
 
-// What ranks said; and how many said so, where they differ.
-static std::string said_by_ranks(const std::map<std::string, std::uint32_t>& words) {
-    std::string text;
-    for (const auto& [word, ranks] : words)
-        text += fmt::format("{}{}{}", text.empty() ? "" : "; ", word,
-                            words.size() > 1 ? fmt::format(" ({})", plural(ranks, "rank", "ranks")) : std::string());
-    return text;
+static std::optional<double> exposed_share(const Job& job) {
+    std::uint64_t kernels_ns = 0, hidden_ns = 0;
+    for (const GpuWork& work : job.gpu.work) {
+        if (work.kind != GpuWorkKind::nccl_kernels) continue;
+        kernels_ns += work.time_ns;
+        hidden_ns += work.overlapped_ns;
+    }
+    if (kernels_ns == 0) return std::nullopt;
+    return 1 - static_cast<double>(hidden_ns) / static_cast<double>(kernels_ns);
 }
 
-std::vector<std::string> gpu_time_notes(const Job& job) {
-    std::vector<std::string> notes;
-    const std::string sources = said_by_ranks(job.gpu.sources);
-    const bool may_ask_cupti = !job.gpu.rows.empty() && job.gpu.ranks_by_cupti == 0;
-    if (!sources.empty())
-        notes.push_back("GPU times: " + sources +
-                        (may_ask_cupti
-                             ? "; for kernel times and overlap with computation on NVIDIA GPUs: MPIPROF_CUPTI=sample"
-                             : ""));
-    std::string missing;
-    for (const auto& [why, operations] : job.gpu.not_timed)
-        missing +=
-            fmt::format("{}{} {}", missing.empty() ? "" : ", ", human_count(static_cast<double>(operations)), why);
-    if (!missing.empty())
-        notes.push_back("launches without a time on the GPU: " + missing +
-                        (lacks_a_tenth(job) ? ", a tenth of all or more: not included in GPU TIME" : "") +
-                        " (docs/nccl.md)");
-    if (!job.gpu.plugins_behind.empty())
-        notes.push_back("NCCL profiler plugin chained behind mpiprof: " + said_by_ranks(job.gpu.plugins_behind));
-    if (job.gpu.records_dropped != 0)
-        notes.push_back(
-            fmt::format("CUPTI dropped {}: kernels are missing", plural(job.gpu.records_dropped, "record", "records")));
-    return notes;
+static std::optional<double> waiting_share(const Job& job) {
+    std::uint64_t compared = 0, compared_ns = 0, waiting_ns = 0;
+    for (const GpuComm& comm : job.gpu.comms) {
+        compared += comm.compared;
+        compared_ns += comm.compared_ns;
+        waiting_ns += comm.waiting_ns;
+    }
+    if (compared < GpuComm::enough || compared_ns == 0) return std::nullopt;
+    return static_cast<double>(waiting_ns) / static_cast<double>(compared_ns);
 }
 
-std::string gpu_heading(const Job& job, std::string heading) {
-    return heading + (job.gpu.ranks_by_events != 0 ? " <=" : "");
-}
-
-std::string gpu_sum_heading(const Job& job, std::string heading) {
-    if (job.gpu.rows.empty() || !lacks_a_tenth(job)) return gpu_heading(job, std::move(heading));
-    return heading + (job.gpu.ranks_by_events != 0 ? " ~" : " >=");
-}
-
-std::string host_time_note(const Job& job) {
-    std::string note = "nccl...: TIME is host time inside the call; the time on the GPU is ";
-    if (job.gpu.rows.empty()) return note + "not recorded";
-    note += job.gpu.ranks_by_events != 0 ? "an upper bound, by " : "known by ";
-    note += source_of(job.gpu.ranks_by_events != 0, job.gpu.ranks_by_cupti != 0, job.gpu.has_launches());
-    return note + ": mpiprof-report nccl";
+Table nccl_headline(const Job& job) {
+    const double ranks = std::max(1.0, static_cast<double>(job.profiles()));
+    double gpu_ns = 0;
+    std::uint64_t host_ns = 0;
+    for (const GpuRow& row : job.gpu.rows) gpu_ns += static_cast<double>(row.time_ns) / ranks;
+    for (const Rank& rank : job.ranks) host_ns += rank.nccl_ns;
+    HeadlineTable lines("nccl_total");
+    lines.add("host_ns", static_cast<double>(host_ns) / ranks);
+    lines.add(1, "gpu_ns", job.gpu.rows.empty() ? Value() : Value(gpu_ns),
+              job.gpu.rows.empty()
+                  ? fmt::format("NCCL took {} on the host of each rank; its time on the GPU is not recorded",
+                                human_time(static_cast<double>(host_ns) / ranks))
+                  : fmt::format("NCCL ran {}{} on the GPU of each rank (mean)", how_known(job), human_time(gpu_ns)));
+    const auto exposed = exposed_share(job), waiting = waiting_share(job);
+    lines.add(2, "exposed_share", exposed ? Value(*exposed) : Value(),
+              exposed ? human_share(*exposed) + " of its kernels' time exposed" : "");
+    lines.add(2, "waiting_share", waiting ? Value(*waiting) : Value(),
+              waiting ? human_share(*waiting) + " waiting for the last rank" : "");
+    const auto longest = longest_with_bus_bandwidth(job);
+    const double busbw = longest ? *longest->bus_bytes() / (longest->time_ns() / 1e9) : 0;
+    const std::string name = !longest                    ? ""
+                             : longest->row->is_exchange ? std::string(exchange_name)
+                                                         : longest->call->name;
+    lines.add("longest_operation", longest ? Value(name) : Value());
+    lines.add(2, "busbw_bytes_per_s", longest ? Value(busbw) : Value(),
+              longest ? fmt::format("{} of {} at {} busbw", name,
+                                    human_bytes(longest->per_operation(longest->row->bytes)), human_rate(busbw))
+                      : "");
+    return lines.take();
 }
 
 }  // namespace mpiprof::report
