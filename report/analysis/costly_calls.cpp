@@ -308,6 +308,35 @@ void find_off_cpu(const Analysed& all, Findings& findings) {
         add(findings, Rule::off_cpu, false, evidence::OffCpu{.run_share = std::min(1.0, blocked)});
 }
 
+// What a bar of the summary shows, and no rule about waiting explains. Calls of fewer bytes are slow for other reasons.
+void find_moving_data(const Analysed& all, Findings& findings) {
+    constexpr double much = 0.25, fewest_bytes = 4096;
+    const Job& job = all.job;
+    const Figures& figures = all.figures();
+    const Row* most = nullptr;
+    double all_moved_ns = 0;
+    const auto moved_ns = [](const Row& row) {
+        return static_cast<double>(row.sum.time_ns - std::min(row.sum.time_ns, row.waiting_ns));
+    };
+    for (const Row& row : job.rows) {
+        const Sum& sum = row.sum;
+        if (!carries_messages(job.calls[sum.call].traffic) || row.judged_ns == 0 ||
+            static_cast<double>(sum.bytes) < fewest_bytes * static_cast<double>(sum.calls))
+            continue;
+        all_moved_ns += moved_ns(row);
+        if (!most || moved_ns(row) > moved_ns(*most)) most = &row;
+    }
+    const double of_run = std::min(share(all.budget().of(Part::moving), seconds_of_rank(figures) * 1e9),
+                                   share(all_moved_ns, static_cast<double>(figures.wall_ns)));
+    if (!most || of_run < much || figures.may_be_beside()) return;
+    const auto bytes = static_cast<double>(most->sum.bytes);
+    Finding& finding = add(findings, Rule::moving_data, false,
+                           evidence::MovingData{.run_share = std::min(1.0, of_run),
+                                                .mean_bytes = share(bytes, static_cast<double>(most->sum.calls)),
+                                                .bytes_per_s = share(bytes, moved_ns(*most) / 1e9)});
+    finding.calls = {most->sum.call};
+}
+
 // What remains of the time in MPI where no rule above names a cause.
 void find_remainder(const Analysed& all, Findings& findings) {
     const Job& job = all.job;
@@ -338,6 +367,7 @@ void find_remainder(const Analysed& all, Findings& findings) {
         add(findings, is_unseen ? Rule::unseen : Rule::healthy, false, healthy);
         return;
     }
+    std::erase_if(findings, [](const Finding& f) { return f.rule == Rule::moving_data; });  // so does this one's
     const Row& most = *mpi.most;
     evidence::Transfers e{
         .run_share = cost,

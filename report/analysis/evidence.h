@@ -296,10 +296,8 @@ struct Setup {
     }
 };
 struct FileIo {
-    double run_share = 0;
-    double bytes_per_s = 0;
+    double run_share = 0, bytes_per_s = 0;
     double mean_bytes = 0;  // of the calls that most time is in
-
     FigureList figures() const {
         return {{"run_share", run_share}, {"bytes_per_s", bytes_per_s}, {"mean_bytes", mean_bytes}};
     }
@@ -321,10 +319,17 @@ struct Transfers {
                 {"waiting_share", waiting_share}};
     }
 };
+// Inside MPI without waiting, at least; the call that moves longest, and the rate of each rank while it moves.
+struct MovingData {
+    double run_share = 0, mean_bytes = 0, bytes_per_s = 0;
+    Confidence confidence() const { return Confidence::at_least; }
+    FigureList figures() const {
+        return {{"run_share", run_share}, {"mean_bytes", mean_bytes}, {"bytes_per_s", bytes_per_s}};
+    }
+};
 // Outside MPI, on no processor and not waiting for one.
 struct OffCpu {
     double run_share = 0;
-
     FigureList figures() const { return {{"run_share", run_share}}; }
 };
 struct Healthy {

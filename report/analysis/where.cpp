@@ -11,7 +11,8 @@
 namespace mpiprof::report {
 namespace {
 
-constexpr double a_good_part = 0.25;
+// Of a line that the compiler has put into many places each may have little.
+constexpr double too_little = 0.02;
 
 // What a finding of waiting lost is more than waiting can be estimated for: ranks poll, and that is how they wait.
 bool is_mostly_polled(const Finding& finding, const Job& job, const CallSites& found) {
@@ -27,7 +28,7 @@ bool is_polled(const Call& call) {
 
 }  // namespace
 
-std::optional<Where> where_of(const Finding& finding, const Job& job) {
+Where where_of(const Finding& finding, const Job& job) {
     const About what = row_of(finding.rule).about;
     if (what == About::no_calls || (what == About::its_call && finding.calls.empty())) return {};
     const CallSites& found = job.kept_sites ? *job.kept_sites : job.sites;
@@ -44,17 +45,12 @@ std::optional<Where> where_of(const Finding& finding, const Job& job) {
         if (place.module != 0) by_line[{site.call, place.module, place.offset}] += ns;
     }
     if (all_ns == 0) return {};
-    std::vector<WhereLine> lines;
+    Where where{what == About::waiting};
     for (const auto& [place, ns] : by_line) {
         const auto& [call, module, offset] = place;
         const double share = static_cast<double>(ns) / static_cast<double>(all_ns);
-        if (share >= a_good_part) lines.push_back({call, &found.modules[module], offset, share});
+        if (share >= too_little) where.lines.push_back({call, &found.modules[module], offset, share});
     }
-    if (lines.empty()) return {};
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const WhereLine& a, const WhereLine& b) { return a.share > b.share; });
-    Where where{lines.front(), what == About::waiting, {}};
-    if (lines.size() > 1) where.second = lines[1];
     return where;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 #include "report/analysis/finding.h"
 #include "report/model/job.h"
@@ -16,12 +16,13 @@ struct WhereLine {
     std::uint64_t offset = 0;        // in it
     double share = 0;                // of the time in the call, or of what ranks waited in all
 };
-struct Where : WhereLine {
-    bool is_of_waiting = false;         // of that: an estimate
-    std::optional<WhereLine> second{};  // where another line has a good part, too
+struct Where {
+    bool is_of_waiting = false;      // of that: an estimate
+    std::vector<WhereLine> lines{};  // one line of the source may be several, each inlined elsewhere
 };
+inline constexpr double a_good_part = 0.25;  // of it: worth being named
 
-// Empty: the rule speaks of no calls, or no line has a good part of it.
-std::optional<Where> where_of(const Finding& finding, const Job& job);
+// No lines: the rule speaks of no calls, or nothing is known.
+Where where_of(const Finding& finding, const Job& job);
 
 }  // namespace mpiprof::report

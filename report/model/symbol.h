@@ -10,6 +10,7 @@ struct SourceLine {
     std::string function;  // demangled; empty = not known
     std::string file;      // as the compiler was given it; empty = not known
     unsigned line = 0;
+    bool operator==(const SourceLine&) const = default;
 };
 
 struct Symbol {

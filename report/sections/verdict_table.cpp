@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "report/analysis/finding_fields.h"
 #include "report/analysis/where.h"
 #include "report/model/units.h"
@@ -13,24 +17,33 @@
 namespace mpiprof::report {
 
 std::string SourceSite::text() const {
-    return fmt::format("{} at {}, {} of {}{}", call, source_text(source), human_share(share),
-                       is_of_waiting ? "all waiting (an estimate)" : "the time in " + call,
+    return fmt::format("{}{} at {}, {} of {}{}", is_of_waiting ? "ranks wait in " : "", call, source_text(source),
+                       human_share(share), is_of_waiting ? "all waiting (an estimate)" : "the time in " + call,
                        second.empty() ? "" : "; " + second);
 }
 
 std::optional<SourceSite> site_of(const Finding& verdict, const Job& job) {
-    const auto where = where_of(verdict, job);
-    if (!where) return {};
+    const Where where = where_of(verdict, job);
     Symbols symbols;
-    const Symbol& symbol = symbols.at(*where->module, where->offset);
-    if (symbol.lines.empty()) return {};
-    SourceSite site{job.calls[where->call].name, symbol.lines.front(), where->share, where->is_of_waiting};
-    if (!where->second) return site;
-    const WhereLine& also = *where->second;
-    if (const Symbol& other = symbols.at(*also.module, also.offset); !other.lines.empty())
-        site.second = fmt::format("{} at {}, {}", job.calls[also.call].name, source_text(other.lines.front()),
-                                  human_share(also.share));
-    return site;
+    std::vector<SourceSite> sites;
+    for (const WhereLine& line : where.lines) {
+        const Symbol& symbol = symbols.at(*line.module, line.offset);
+        if (symbol.lines.empty()) continue;
+        const SourceSite site{job.calls[line.call].name, symbol.lines.front(), line.share, where.is_of_waiting};
+        const auto same = std::ranges::find_if(
+            sites, [&](const SourceSite& known) { return known.call == site.call && known.source == site.source; });
+        if (same == sites.end())
+            sites.push_back(site);
+        else
+            same->share += site.share;
+    }
+    std::ranges::stable_sort(sites, std::greater(), &SourceSite::share);
+    if (sites.empty() || sites.front().share < a_good_part) return {};
+    SourceSite most = sites.front();
+    if (sites.size() > 1 && sites[1].share >= a_good_part)
+        most.second =
+            fmt::format("{} at {}, {}", sites[1].call, source_text(sites[1].source), human_share(sites[1].share));
+    return most;
 }
 
 std::string next_step(const Finding& verdict, const Job& job) {

@@ -20,7 +20,8 @@ struct SourceSite {
     bool is_of_waiting = false;
     std::string second{};  // another line with a good part: "MPI_Recv at halo.c:99 exchange, 31.0%"
 
-    // "MPI_Waitall at halo.c:123 exchange, 61.0% of all waiting (an estimate); MPI_Recv at halo.c:99 exchange, 31.0%"
+    // "ranks wait in MPI_Waitall at halo.c:123 exchange, 61.0% of all waiting (an estimate); MPI_Recv at halo.c:99
+    // exchange, 31.0%"
     std::string text() const;
 };
 

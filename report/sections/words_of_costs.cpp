@@ -241,6 +241,32 @@ const RuleWords rule_words::file_io{
 };
 
 namespace {
+std::string says(const evidence::MovingData& e, const Spoken& s) {
+    return fmt::format("At least {} of the run is moving data, mostly in {} of {}: {} per rank.",
+                       human_share(e.run_share), s.call(), human_bytes(e.mean_bytes), human_rate(e.bytes_per_s));
+}
+
+std::string begins(const evidence::MovingData& e, const Spoken& s) {
+    return fmt::format("Communication-bound: at least {} of the run is moving data, mostly in {} of {}.",
+                       human_share(e.run_share), s.call(), human_bytes(e.mean_bytes));
+}
+
+}  // namespace
+
+const RuleWords rule_words::moving_data{
+    .means = "Moving data takes much of the run.",
+    .evidence =
+        "Time in calls of 4 KiB and more beyond what ranks waited there for each other, where that is known: at least 25 % of "
+        "the run. "
+        "Not reported where the first sentence is about it.",
+    .check =
+        "mpiprof-report calls; mpiprof-report peers. Fewer or smaller transfers, communication overlapped with "
+        "computation, and more of it inside nodes help.",
+    .says = of<evidence::MovingData, says>,
+    .begins = of<evidence::MovingData, begins>,
+};
+
+namespace {
 std::string says(const evidence::OffCpu& e, const Spoken& s) {
     return fmt::format(
         "Outside {}, ranks are off the CPU for {} of the run: sleep, file I/O, locks, or a GPU that they wait for. By "

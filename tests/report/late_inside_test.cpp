@@ -151,6 +151,30 @@ TEST(finalize, what_init_and_finalize_cost_is_added_up_over_the_ranks) {
     EXPECT_NEAR(cost_of(begins), 6e9, 1e7);
 }
 
+// Nothing of it is waiting.
+TEST(moving_data, is_said_beside_the_cause_and_before_one_that_costs_little) {
+    const auto ranks_that_move = [](std::uint64_t bytes, std::uint64_t waited_ns) {
+        auto ranks = ranks_of_job(4);
+        for (ProfileSpec& rank : ranks) {
+            const bool is_slow = rank.rank == 2;
+            rank.calls = {collective("MPI_Alltoall", {calls_of(500, bytes, 5 * s, 10 * ms)}),
+                          collective("MPI_Allreduce", {calls_of(500, 8, is_slow ? 5 * ms : waited_ns, 10 * us)})};
+        }
+        return ranks;
+    };
+    const Job job = job_of(ranks_that_move(10'000'000, 3 * s));
+    EXPECT_EQ(top(job).finding.rule, Rule::slow_rank) << sentence(job);
+    ASSERT_TRUE(is_said(job, Rule::moving_data));
+    EXPECT_FALSE(is_said(job_of(ranks_that_move(8, 3 * s)), Rule::moving_data)) << "8 bytes take no time to move";
+    const Job mostly = job_of(ranks_that_move(10'000'000, 1 * s));
+    EXPECT_EQ(top(mostly).finding.rule, Rule::moving_data) << sentence(mostly);
+    EXPECT_TRUE(is_said(mostly, Rule::slow_rank));
+    auto alone = ranks_that_move(10'000'000, 1 * s);
+    for (ProfileSpec& rank : alone) rank.calls.pop_back();
+    EXPECT_EQ(top(job_of(alone)).finding.rule, Rule::transfers);
+    EXPECT_FALSE(is_said(job_of(alone), Rule::moving_data)) << "the first sentence says it";
+}
+
 // The cause is another one, and what ranks do outside MPI is mostly not to run.
 TEST(off_cpu, what_ranks_sleep_outside_mpi_is_said_beside_the_cause) {
     auto ranks = waiting_for_partners(receives("MPI_Recv", {calls_of(600, 1000, 5 * s, 10 * us)}));
