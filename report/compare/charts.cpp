@@ -215,7 +215,8 @@ Histograms sizes_histograms(const Run& run) {
     for (unsigned bin = first; bin < end; ++bin)
         all.bins.push_back(human_bytes(static_cast<double>(bin_max_bytes(static_cast<std::uint8_t>(bin)))));
     for (std::size_t i = 0; i < largest.size(); ++i) {
-        Histograms::Line& line = all.lines.emplace_back(largest[i].first, std::vector<double>(end - first, 0.0));
+        all.lines.push_back({largest[i].first, std::vector<double>(end - first, 0.0)});
+        Histograms::Line& line = all.lines.back();
         for (const auto& [bin, sum] : sizes[i]) line.counts[bin - first] = sum.calls;
     }
     return all;

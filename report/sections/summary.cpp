@@ -9,12 +9,12 @@
 #include "report/model/units.h"
 #include "report/sections/budget_bars.h"
 #include "report/sections/call_columns.h"
-#include "report/sections/nccl_gpu.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
 #include "report/sections/section.h"
 #include "report/sections/verdict_table.h"
 #include "report/sections/vocabulary.h"
+#include "report/sections/words_of_gpu_times.h"
 
 namespace mpiprof::report {
 namespace {
@@ -130,6 +130,8 @@ void explain_top(Table& table, const Analysed& all, bool wants_details) {
     if (wants_details && ranks > 1)
         note.parts = {{fmt::format("CALLS: all ranks together; TIME: mean of {} ranks", human_count(ranks))},
                       {"the rank with most time", "largest_ns"}};
+    else if (ranks > 1)
+        note.parts = {{"CALLS: of all ranks; TIME: their mean"}};
     else if (wants_details)
         note.parts = {{fmt::format("rank {}", job.ranks.empty() ? 0 : job.ranks.front().rank)}};
     if (rows > table.rows.size()) note.add({fmt::format("{} more: mpiprof-report calls", rows - table.rows.size())});

@@ -337,8 +337,8 @@ std::string says(const evidence::SerialChain& e, const Spoken& s) {
 
 std::string begins(const evidence::SerialChain& e, const Spoken& s) {
     return fmt::format(
-        "The ranks work one after another: on average {:.1f} of {} are outside {}, and they spend {} of the run "
-        "waiting for each other.",
+        "The ranks work one after another: on average {:.1f} of {} at a time are outside {}; for {} of the run "
+        "ranks wait for each other.",
         e.at_work, s.job.ranks.size(), s.words.library, human_share(e.run_share));
 }
 

@@ -87,7 +87,9 @@ std::string says(const evidence::Crowded& e, const Spoken& s) {
 std::string begins(const evidence::Crowded& e, const Spoken& s) {
     return fmt::format("CPU contention: {} {} runnable without a CPU for {}{} of the run{}{}.", s.who(At::middle),
                        s.verb("was", "were"), e.is_at_least ? "at least " : "", human_share(e.waited_share),
-                       e.is_outside ? fmt::format(", outside {}", s.words.library) : "", how_it_was_found(e));
+                       e.is_outside ? fmt::format(", outside {}", s.words.library)
+                                    : fmt::format(", inside {} and outside", s.words.library),
+                       how_it_was_found(e));
 }
 
 std::string next(const evidence::Crowded& e, const Spoken&) {
@@ -168,9 +170,11 @@ std::string says(const evidence::TooMany& e, const Spoken& s) {
     return text;
 }
 
-std::string advises(const evidence::TooMany&, const Spoken& s) {
-    return "Start fewer ranks per node, or request more cores; if there are enough, try " +
-           advice(s.job, Wish::own_cores);
+std::string advises(const evidence::TooMany& e, const Spoken& s) {
+    return std::string(e.waited_share
+                           ? "Waiting for a CPU inside MPI is not included: to see whether it costs time, start"
+                           : "Start") +
+           " fewer ranks per node, or request more cores; if there are enough, try " + advice(s.job, Wish::own_cores);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "report/model/units.h"
@@ -34,8 +35,9 @@ void ProgressLine::show(const std::stop_token& stop) {
         const auto total = static_cast<double>(progress_.total_files.load());
         std::string left;
         if (done > 0 && done < total) {
-            const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-            left = fmt::format("  {:.0f} s left", spent.count() / done * (total - done) / 1e9);
+            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+            left = fmt::format("  {}/s  {:.0f} s left", human_count(std::round(done / spent.count())),
+                               spent.count() / done * (total - done));
         }
         const std::string line = fmt::format("\r\x1b[Kreading {}/{} ranks  {}{}", human_count(done), human_count(total),
                                              human_bytes(static_cast<double>(progress_.bytes.load())), left);

@@ -106,7 +106,8 @@ TEST(verdict, a_crowd_costs_what_stretches_of_the_run_saw_outside_mpi) {
 TEST(verdict, slices_inside_mpi_are_a_crowd_where_all_of_it_was_waited_there) {
     const auto job = without_processors(5 * s, 0);
     EXPECT_EQ(name(top(job)), "crowded");
-    EXPECT_NE(sentence(job).find("runnable without a CPU for 40.0% of the run (scheduler statistics)"),
+    EXPECT_NE(sentence(job).find(
+                  "runnable without a CPU for 40.0% of the run, inside MPI and outside (scheduler statistics)"),
               std::string::npos)
         << sentence(job);
 }
