@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <optional>
+
 #include "report/commands/load.h"
 #include "report/commands/no_profile.h"
 #include "report/commands/say.h"
@@ -13,7 +16,29 @@
 namespace mpiprof::report {
 namespace {
 
-int merge_files(const Options& options, const std::string& output) {
+struct PartOf {
+    std::size_t part = 1, of = 1;
+};
+
+// "3/16"
+std::optional<PartOf> part_of(const std::string& word) {
+    PartOf part;
+    const char* const end = word.data() + word.size();
+    const auto [slash, first] = std::from_chars(word.data(), end, part.part);
+    if (first != std::errc{} || slash == end || *slash != '/') return std::nullopt;
+    const auto [rest, second] = std::from_chars(slash + 1, end, part.of);
+    if (second != std::errc{} || rest != end || part.part < 1 || part.part > part.of) return std::nullopt;
+    return part;
+}
+
+// A launch has no more parts than blocks of 64 ranks.
+int has_no_rank(const Options& options, const std::string& output, PartOf part) {
+    if (!options.is_quiet)
+        say(fmt::format("{}: is not written: part {} of {} has no rank of this launch", output, part.part, part.of));
+    return fine;
+}
+
+int merge_files(const Options& options, const std::string& output, PartOf part) {
     if (output == "-")
         return fail({"merge -o -", "a merged file is not written to stdout", "name a file, such as job.mpiprof"},
                     usage_error);
@@ -32,6 +57,8 @@ int merge_files(const Options& options, const std::string& output) {
         const auto choice = choose_launch(found.launches, options.choice);
         if (!choice) return fail(choice.error(), no_profile);
         chosen = *choice;
+        keep_part(found.launches[chosen], part.part, part.of);
+        if (found.launches[chosen].files.empty()) return has_no_rank(options, output, part);
         sizes = write_merged(found, found.launches[chosen], output, options.threads, progress);
     }
     if (!sizes) return fail(sizes.error(), check_failed);
@@ -53,11 +80,20 @@ class Merge : public Command {
     void take(Arguments& arguments) override {
         arguments.text("-o,--output", output_, "Write to this file; the name usually ends in .mpiprof", "FILE");
         arguments.is_required();
+        arguments.text("--part", part_, "Only the K-th of N parts of the ranks, as nodes of a job may share the work",
+                       "K/N");
+        arguments.footer("What the parts are merged to is the file that merging all at once makes, byte for byte.");
     }
-    int run(const Options& options) override { return merge_files(options, output_); }
+    int run(const Options& options) override {
+        const auto part = part_.empty() ? PartOf{} : part_of(part_);
+        if (!part)
+            return fail({"--part " + part_, "is not one of so many parts", "the third of sixteen is 3/16"},
+                        usage_error);
+        return merge_files(options, output_, *part);
+    }
 
   private:
-    std::string output_;
+    std::string output_, part_;  // part_: "3/16"
 };
 
 }  // namespace

@@ -145,6 +145,7 @@ Result<std::vector<Looked>> look_into_merged(const std::string& path) {
         head.is_text = (record.flags & merged::is_text) != 0;
         files.push_back({{.rank = record.rank,
                           .path = merged.text(record.path),
+                          .image_bytes = head.is_text ? 0 : record.bytes,
                           .is_text = head.is_text,
                           .merged = *opened,
                           .number = files.size()},

@@ -167,12 +167,24 @@ std::shared_ptr<const MergedFile::Bytes> MergedFile::inflated(std::uint32_t numb
     if (!read_at(block.offset, stream) || !inflate_into(*bytes, stream)) return nullptr;
     for (std::size_t i = first_file_[number] + 1; i < files_.size() && files_[i].block == number; ++i) {
         if ((files_[i].flags & is_difference) == 0) continue;
-        const std::byte* before = bytes->data() + files_[i - 1].offset;
-        std::byte* at = bytes->data() + files_[i].offset;
-        const std::uint64_t common = std::min(files_[i].bytes, files_[i - 1].bytes);
-        for (std::uint64_t k = 0; k < common; ++k) at[k] ^= before[k];
+        const File &file = files_[i], &before = files_[i - 1];
+        const std::span all(*bytes);
+        xor_with(all.subspan(file.offset, file.bytes), all.subspan(before.offset, before.bytes));
     }
     return kept.bytes = std::move(bytes);
+}
+
+std::optional<MergedFile::WholeBlock> MergedFile::whole_block(std::size_t first, std::size_t count) const {
+    const std::uint32_t number = files_[first].block;
+    const std::size_t last = first + count - 1;
+    if (first_file_[number] != first || files_[last].block != number ||
+        (last + 1 < files_.size() && files_[last + 1].block == number))
+        return std::nullopt;
+    const Block& block = blocks_[number];
+    WholeBlock whole{Bytes(block.bytes), block.size};
+    if (Bytes inflated(block.size); !read_at(block.offset, whole.stream) || !inflate_into(inflated, whole.stream))
+        return std::nullopt;
+    return whole;
 }
 
 Result<MergedFile::Image> MergedFile::image(std::size_t number) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,14 @@ class MergedFile {
         ByteSpan bytes;
     };
     Result<Image> image(std::size_t file) const;
+
+    // `count` files from `first` on, as they are in this file: copied, they are what merging them again would make.
+    struct WholeBlock {
+        Bytes stream;
+        std::uint64_t size = 0;  // inflated
+    };
+    // Empty: they are not just one block, or it is damaged.
+    std::optional<WholeBlock> whole_block(std::size_t first, std::size_t count) const;
 
   private:
     MergedFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}

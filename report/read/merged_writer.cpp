@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "report/read/deflate.h"
 #include "report/read/merged_layout.h"
@@ -55,11 +56,11 @@ bool is_like(ByteSpan bytes, ByteSpan other) {
     return 2 * equal > filled;
 }
 
-// What tells later how the process was doing, where its profile has no end.
-std::uint32_t life_of(const RankFile& file, ByteSpan bytes) {
+// What tells later how the process was doing. Empty: its profile has an end.
+std::optional<Life> life_of(const RankFile& file, ByteSpan bytes) {
     const auto profile = read_profile(bytes, file.path);
-    if (!profile || (profile->state != State::running && !profile->is_in_finalize)) return 0;
-    return static_cast<std::uint32_t>(RankFileReader::signs_of(file, *profile).process);
+    if (!profile || (profile->state != State::running && !profile->is_in_finalize)) return std::nullopt;
+    return RankFileReader::signs_of(file, *profile).process;
 }
 
 struct MadeBlock {
@@ -68,9 +69,32 @@ struct MadeBlock {
     std::vector<merged::File> files;
     std::vector<std::string> paths;     // of these
     std::vector<std::string> problems;  // of those that could not be read
+    bool may_run = false;               // a rank that has no end, and may still come to one
 };
 
+// What was merged before in the same parts.
+std::optional<MadeBlock> copied_block(const std::vector<RankFile>& files, Range range) {
+    const RankFile& first = files[range.first];
+    for (std::size_t i = range.first; i < range.end; ++i)
+        if (!first.merged || files[i].merged != first.merged || files[i].number != first.number + (i - range.first))
+            return std::nullopt;
+    auto whole = first.merged->whole_block(first.number, range.end - range.first);
+    if (!whole) return std::nullopt;
+    MadeBlock block;
+    block.stream = std::move(whole->stream);
+    block.size = whole->size;
+    for (std::size_t i = range.first; i < range.end; ++i) {
+        block.files.push_back(first.merged->files()[files[i].number]);
+        block.paths.push_back(files[i].path);
+    }
+    return block;
+}
+
 MadeBlock make_block(RankFileReader& reader, const std::vector<RankFile>& files, Range range, Progress& progress) {
+    if (auto copied = copied_block(files, range)) {
+        progress.files += range.end - range.first;
+        return std::move(*copied);
+    }
     MadeBlock block;
     Bytes raw, before, image;
     for (std::size_t i = range.first; i < range.end; ++i, ++progress.files) {
@@ -82,10 +106,12 @@ MadeBlock make_block(RankFileReader& reader, const std::vector<RankFile>& files,
         }
         image.assign(read->bytes.begin(), read->bytes.end());
         const SignsOfLife signs = RankFileReader::signs_of(file, {});
+        const auto life = life_of(file, image);
+        block.may_run |= life && *life != Life::ended && !file.merged;
         merged::File record{.rank = file.rank,
                             .flags = file.is_text ? merged::is_text : 0u,
                             .block = 0,
-                            .life = life_of(file, image),
+                            .life = static_cast<std::uint32_t>(life.value_or(Life::unknown)),
                             .offset = raw.size(),
                             .bytes = image.size(),
                             .modified_at_ns = signs.times.modified_at_ns,
@@ -94,8 +120,7 @@ MadeBlock make_block(RankFileReader& reader, const std::vector<RankFile>& files,
         raw.insert(raw.end(), image.begin(), image.end());
         if (!before.empty() && is_like(image, before)) {
             record.flags |= merged::is_difference;
-            const std::size_t common = std::min(image.size(), before.size());
-            for (std::size_t k = 0; k < common; ++k) raw[record.offset + k] ^= before[k];
+            merged::xor_with(std::span(raw).subspan(record.offset), before);
         }
         block.files.push_back(record);
         block.paths.push_back(file.path);
@@ -234,6 +259,7 @@ class Writer {
 
     void take(MadeBlock& block) {
         for (const std::string& line : block.problems) add_line(merged::of_file, line);
+        may_run_ |= block.may_run;
         if (block.files.empty()) return;
         for (std::size_t i = 0; i < block.files.size(); ++i) {
             block.files[i].block = static_cast<std::uint32_t>(blocks_.size());
@@ -282,12 +308,16 @@ class Writer {
         file_.write_header(bytes);
     }
 
-    // What has been merged once has been seen then.
+    // What has been merged once has been seen then. Of ranks that have all ended nothing changes after the last file
+    // was written: so that merging them again makes the same bytes, whenever that is.
     std::uint64_t merged_at_ns() const {
-        if (launch_.merged_at_ns) return launch_.merged_at_ns;
-        return static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-                .count());
+        if (may_run_)
+            return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                  std::chrono::system_clock::now().time_since_epoch())
+                                                  .count());
+        std::uint64_t newest_ns = launch_.merged_at_ns;
+        for (std::size_t i = 0; i < files_.size(); ++i) newest_ns = std::max(newest_ns, files_[i].modified_at_ns);
+        return newest_ns;
     }
 
     const Found& found_;
@@ -299,9 +329,20 @@ class Writer {
     std::vector<merged::Line> lines_;
     std::string texts_;
     std::uint64_t bytes_in_use_ = 0;
+    bool may_run_ = false;
 };
 
 }  // namespace
+
+void keep_part(Launch& launch, std::size_t part, std::size_t of) {
+    const std::vector<Range> blocks = blocks_of(launch.files);
+    const std::size_t first = blocks.size() * (part - 1) / of, end = blocks.size() * part / of;
+    std::vector<RankFile> kept;
+    if (first < end)
+        kept.assign(launch.files.begin() + static_cast<std::ptrdiff_t>(blocks[first].first),
+                    launch.files.begin() + static_cast<std::ptrdiff_t>(blocks[end - 1].end));
+    launch.files = std::move(kept);
+}
 
 Result<MergedSizes> write_merged(const Found& found, const Launch& launch, const std::string& path, unsigned threads,
                                  Progress& progress) {

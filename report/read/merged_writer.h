@@ -23,6 +23,10 @@ struct MergedSizes {
 Result<MergedSizes> write_merged(const Found& found, const Launch& launch, const std::string& path, unsigned threads,
                                  Progress& progress);
 
+// Leaves the files of the part-th of so many parts, from 1 on. Parts consist of whole blocks: some may be empty, and
+// what they are merged to is what merging the launch at once makes.
+void keep_part(Launch& launch, std::size_t part, std::size_t of);
+
 // The same bytes, for a page; none of them where they are more than `most`.
 Result<std::vector<std::byte>> merged_bytes(const Found& found, const Launch& launch, std::uint64_t most,
                                             unsigned threads, Progress& progress);

@@ -169,6 +169,47 @@ TEST_F(merged, ranks_that_ran_then_are_shown_as_they_were) {
     EXPECT_EQ(run({"--wait", "100", "summary", "one.mpiprof"}).code, 0) << "nothing to wait for";
 }
 
+// Three blocks of ranks, the last of them short.
+TEST_F(merged, parts_are_merged_to_the_bytes_that_one_merge_makes) {
+    std::vector<ProfileSpec> ranks;
+    for (std::uint32_t rank = 0; rank < 150; ++rank) {
+        ranks.push_back(balanced_stencil()[rank % 8]);
+        ranks.back().rank = rank;
+        ranks.back().size = 150;
+    }
+    write(ranks);
+    ASSERT_EQ(run({"merge", "-o", "whole", "job"}).code, 0);
+    const std::string whole = read_file(path() / "whole");
+    for (const char* part : {"1/2", "2/2"})
+        ASSERT_EQ(run({"merge", "--part", part, "-o", fmt::format("half{}", part[0]), "job"}).code, 0);
+    for (const char* part : {"1/5", "2/5", "3/5", "4/5", "5/5"}) {
+        const Ran ran = run({"merge", "--part", part, "-o", fmt::format("fifth{}", part[0]), "job"});
+        EXPECT_EQ(ran.code, 0);
+        EXPECT_EQ(fs::exists(path() / fmt::format("fifth{}", part[0])),
+                  ran.err.find("has no rank of this launch") == std::string::npos)
+            << ran.err;
+    }
+    const auto merged_from = [&](std::vector<std::string> parts) {
+        std::erase_if(parts, [&](const std::string& part) { return !fs::exists(path() / part); });
+        EXPECT_GE(parts.size(), 2u);
+        parts.insert(parts.begin(), {"merge", "-o", "again"});
+        EXPECT_EQ(run(parts).code, 0);
+        return read_file(path() / "again") == whole;
+    };
+    EXPECT_NE(read_file(path() / "half1"), whole);
+    EXPECT_TRUE(merged_from({"half2", "half1"})) << "in any order";
+    EXPECT_TRUE(merged_from({"fifth1", "fifth2", "fifth3", "fifth4", "fifth5"}));
+    ASSERT_EQ(run({"merge", "-o", "inner", "fifth4", "fifth5"}).code, 0);
+    EXPECT_TRUE(merged_from({"inner", "half1", "half2"})) << "merges of merges, and ranks that are in two of them";
+    // Parts of another cut are made anew.
+    std::vector<std::string> words{"merge", "-o", "single"};
+    for (std::uint32_t rank = 10; rank < 20; ++rank) words.push_back(fmt::format("job/mpi_profile.4711.{}", rank));
+    ASSERT_EQ(run(words).code, 0);
+    EXPECT_TRUE(merged_from({"single", "job"}));
+    for (const char* wrong : {"0/2", "3/2", "1", "a/b", "1/2x"})
+        EXPECT_EQ(run({"merge", "--part", wrong, "-o", "no", "job"}).code, 2) << wrong;
+}
+
 TEST_F(merged, files_beside_the_profiles_they_were_made_of_count_once) {
     write(balanced_stencil());
     const std::string alone = run({"summary", "job"}).out;
