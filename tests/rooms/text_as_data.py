@@ -51,7 +51,7 @@ TEXTS = [
     ("report/plots/chart.cpp", r"\btext\.substr|string_view\(text\)", "names of curves, cut to a width"),
     ("report/plots/picture.cpp", r"name\.ends_with", "the end of a file's name"),
     ("report/commands/html.cpp", r"path (==|!=)", "the command line"),
-    ("report/commands/merge.cpp", r"output ==", "the command line"),
+    ("report/commands/merge.cpp", r"output ==|from_chars\(", "the command line"),
     ("report/model/job.h", r"mpi_family ==", "the name of an MPI family"),
     ("report/model/number_list.cpp", r"\btext\.|from_chars", "the kernel's lists of numbers"),
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
