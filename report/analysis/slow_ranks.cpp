@@ -92,7 +92,7 @@ std::optional<Course> course_of(const Job& job, const Ranks& slow) {
 
 // The stretch in which they were slower, where there is one and the rest of the run is unlike it.
 std::optional<std::pair<std::size_t, std::size_t>> stretch_of(const Course& course) {
-    constexpr std::size_t at_least = 4;  // periods: a shorter rest is no rest
+    constexpr std::size_t at_least = 6;  // periods: a shorter rest may be the pause between two bursts
     constexpr double unlike = 0.35;
     std::vector<double> sorted;
     for (std::size_t i = 0; i < periods_of_course; ++i) sorted.push_back(course.above(i));
