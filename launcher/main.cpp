@@ -24,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 constexpr auto patience_for_an_answer = 5s;
+constexpr const char* usual_directory = "mpiprof.%j";  // a job of 1,024 ranks leaves one name where it ran
+constexpr std::string_view begin_of_usual = "mpiprof.";
 
 struct Options {
     std::string directory;
@@ -71,7 +73,8 @@ Variables variables_for_ranks(const Options& options) {
         const bool is_there = (":" + others + ":").find(":" + library + ":") != std::string::npos;
         variables.emplace_back("LD_PRELOAD", is_there ? others : others.empty() ? preload : preload + ":" + others);
     }
-    if (!options.directory.empty()) variables.emplace_back("MPIPROF_DIR", options.directory);
+    if (!options.directory.empty() || value_of("MPIPROF_DIR").empty())
+        variables.emplace_back("MPIPROF_DIR", options.directory.empty() ? usual_directory : options.directory);
     for (char** v = environ; v && *v; ++v) {
         const std::string_view variable(*v);
         const std::string name(variable.substr(0, variable.find('=')));
@@ -90,6 +93,24 @@ bool has_profile_since(const std::string& directory, fs::file_time_type moment) 
             return true;
     }
     return false;
+}
+
+// The newest of those that ranks make, if it is this run's; else where it ran, as programs may go elsewhere.
+std::string directory_of_this_run(fs::file_time_type began) {
+    std::error_code error;
+    fs::file_time_type newest = began;
+    std::string found = ".";
+    for (fs::directory_iterator at(".", error), end; !error && at != end; at.increment(error)) {
+        std::error_code ignored;
+        const std::string name = at->path().filename().string();
+        if (!name.starts_with(begin_of_usual) || !at->is_directory(ignored) || !has_profile_since(name, began))
+            continue;
+        if (const auto time = at->last_write_time(ignored); time >= newest) {
+            newest = time;
+            found = name;
+        }
+    }
+    return found;
 }
 
 void say_verdict(const std::string& directory, fs::file_time_type began, int code) {
@@ -143,7 +164,7 @@ int run_command(const Options& options) {
     const Ended ended = run(plan.words, plan.environment);
     const std::string asked = options.directory.empty() ? value_of("MPIPROF_DIR") : options.directory;
     if (!options.is_quiet && ended.signal == 0 && ended.code != 126 && ended.code != 127)
-        say_verdict(asked.empty() ? "." : asked, began, ended.code);
+        say_verdict(asked.empty() ? directory_of_this_run(began) : asked, began, ended.code);
     end_as(ended);
 }
 
@@ -159,7 +180,7 @@ int main(int argc, char** argv) {
     CLI::App* run = app.add_subcommand(
         "run", "profile a command: mpiprof run -- mpirun -n 64 ./app, or mpirun -n 64 mpiprof run -- ./app");
     run->add_option("--dir", options.directory,
-                    "Where the profiles go, as MPIPROF_DIR (default: the working directory)");
+                    "Where the profiles go, as MPIPROF_DIR (default: mpiprof.<job> in the working directory)");
     run->add_flag("--dlsym", options.fetches,
                   "Preload libmpiprof-dlsym.so as well: for MPI.jl, ctypes, and host times of JAX");
     run->add_flag("--dry-run", options.is_dry, "Only print the command as it would be run");

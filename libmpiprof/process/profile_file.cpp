@@ -118,7 +118,7 @@ int make_directories(char* directory) {
         if (*c && *c != '/') continue;
         const char end = *c;
         *c = 0;
-        if (mkdir(directory, 0777) != 0 && errno != EEXIST && error == 0) error = errno;
+        if (mkdir(directory, 0700) != 0 && errno != EEXIST && error == 0) error = errno;
         *c = end;
         if (!end) return error;
     }

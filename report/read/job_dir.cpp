@@ -29,6 +29,7 @@ namespace {
 constexpr std::string_view file_prefix = "mpi_profile.";
 constexpr std::string_view text_suffix = ".txt";
 constexpr std::string_view merged_suffix = ".mpiprof";
+constexpr std::string_view directory_prefix = "mpiprof.";
 
 struct CloseDirectory {
     void operator()(DIR* directory) const { closedir(directory); }
@@ -39,19 +40,30 @@ bool may_be_ours(std::string_view name) {
            (name.ends_with(merged_suffix) && name.size() > merged_suffix.size());
 }
 
-// The names in a directory that profiles and merged files have, sorted.
-Result<std::vector<std::string>> profiles_in(const std::string& directory) {
+// "mpiprof.4711", which `mpiprof run` makes: the profiles of one job.
+bool may_be_of_a_job(std::string_view name) {
+    return name.starts_with(directory_prefix) && name.size() > directory_prefix.size() &&
+           !name.ends_with(merged_suffix);
+}
+
+// The names in a directory that profiles and merged files have, sorted; `below` it those in directories of jobs, too.
+Result<std::vector<std::string>> profiles_in(const std::string& directory, bool below) {
     const std::unique_ptr<DIR, CloseDirectory> open(opendir(directory.c_str()));
     if (!open) return problem(directory, fmt::format("cannot be listed: {}", std::strerror(errno)));
-    std::vector<std::string> names;
+    std::vector<std::string> names, jobs;
     while (const dirent* entry = readdir(open.get())) {
         const std::string_view name = entry->d_name;
         if (may_be_ours(name)) names.emplace_back(name);
+        if (below && may_be_of_a_job(name)) jobs.emplace_back(name);
     }
     std::sort(names.begin(), names.end());
+    std::sort(jobs.begin(), jobs.end());
     std::vector<std::string> paths;
     const std::string base = directory == "." ? "" : directory.ends_with('/') ? directory : directory + "/";
     for (const std::string& name : names) paths.push_back(base + name);
+    for (const std::string& job : jobs)
+        if (const auto of_job = profiles_in(base + job, false))
+            paths.insert(paths.end(), of_job->begin(), of_job->end());
     return paths;
 }
 
@@ -97,7 +109,7 @@ Listing list(const std::vector<std::string>& arguments) {
         }
         listing.only_files = false;
         listing.directories.push_back(path);
-        auto paths = profiles_in(path);
+        auto paths = profiles_in(path, true);
         if (!paths) {
             listing.problems.push_back(paths.error().line());
             continue;

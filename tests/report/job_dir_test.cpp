@@ -51,6 +51,31 @@ TEST(job_dir, ranks_of_one_launch_are_one_job) {
     EXPECT_TRUE(found.problems.empty());
 }
 
+// What `mpiprof run` makes, beside what a plain preload leaves; nothing further below, and nothing that only sounds so.
+TEST(job_dir, directories_of_jobs_are_looked_into_and_the_newest_launch_is_first) {
+    const TemporaryDirectory directory;
+    const auto write = [&](const std::string& in, const std::string& job, std::uint64_t start_ns) {
+        ProfileSpec spec = rank_of(0, 1);
+        spec.job = job;
+        spec.launch = "launch of " + job;
+        spec.start_realtime_ns += start_ns;
+        fs::create_directories(directory.path() / in);
+        write_profile(directory.path() / in, spec);
+    };
+    write("mpiprof.1", "1", 3'000'000'000);
+    write("mpiprof.2", "2", 5'000'000'000);
+    write(".", "3", 4'000'000'000);
+    write("mpiprof.2/mpiprof.4", "4", 9'000'000'000);
+    write("other", "5", 9'000'000'000);
+    write("old.mpiprof", "6", 9'000'000'000);
+    write_file(directory.path() / "mpiprof.txt", "notes");
+    const Found found = find(directory.path());
+    std::vector<std::string> jobs;
+    for (const Launch& launch : found.launches) jobs.push_back(launch.job);
+    EXPECT_EQ(jobs, (std::vector<std::string>{"2", "3", "1"}));
+    EXPECT_EQ(find(directory.path() / "mpiprof.1").launches.size(), 1);
+}
+
 TEST(job_dir, two_launches_of_one_job_are_told_apart_and_the_newest_is_first) {
     const TemporaryDirectory directory;
     ProfileSpec older = rank_of(0, 1);

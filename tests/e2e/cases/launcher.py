@@ -18,6 +18,15 @@ def run(scene, *words, env=None, cwd=None, **more):
     return execute([mpiprof(scene), "run", *words], cwd=cwd or scene.dir, env=scene.environment(env), **more)
 
 
+def profiles_of_job(scene, directory=None):
+    """Those in the one directory that the job made, which nobody else may look into."""
+    made = [path for path in (directory or scene.dir).glob("mpiprof.*") if path.is_dir()]
+    same(len(made), 1, f"directories of jobs: {made}")
+    same(oct(made[0].stat().st_mode & 0o777), "0o700", "its mode")
+    same(scene.profiles(directory), [], "profiles beside it")
+    return scene.profiles(made[0])
+
+
 def program(scene):
     """Prints its arguments and what it reads, by rank 0, and ends with its first argument as the exit code."""
     source = scene.dir / "says.c"
@@ -55,11 +64,12 @@ def run_profiles_a_job_in_either_order_with_its_launcher(scene):
         directory = scene.subdir(order)
         ran = run(scene, *command, *words, cwd=directory, stdin=typed())
         same((ran.code, ran.out), (0, plain.out), order)
-        same(len(scene.profiles(directory)), 2, f"profiles of {order}: {ran.err}")
+        same(len(profiles_of_job(scene, directory)), 2, f"profiles of {order}: {ran.err}")
+        check("profile complete: 2 of 2 ranks" in scene.run_report(cwd=directory).succeeded().out, "they are found from where the job ran")
         check("says\n" in ran.err and "profile complete: 2 of 2 ranks" in ran.err, ran.err)
     directory = scene.subdir("inner")
     ran = execute([*scene.launcher(2), mpiprof(scene), "run", "--", says, *words], cwd=directory, env=scene.environment({}), stdin=typed())
-    same((ran.code, ran.out, len(scene.profiles(directory))), (0, plain.out, 2), f"inner: {ran.err}")
+    same((ran.code, ran.out, len(profiles_of_job(scene, directory))), (0, plain.out, 2), f"inner: {ran.err}")
     check("mpiprof" not in ran.err, ran.err)
 
 
@@ -95,7 +105,7 @@ def run_reaches_all_programs_of_a_job_of_several(scene):
     says = program(scene)
     scene.needs_two_programs()
     ran = run(scene, "--", *scene.launcher(1), says, "0", "one", ":", "-n", "1", says, "0", "two")
-    same((ran.code, len(scene.profiles())), (0, 2), ran.err)
+    same((ran.code, len(profiles_of_job(scene))), (0, 2), ran.err)
 
 
 @case(mpis=(), ranks=1)
@@ -123,15 +133,15 @@ def signals_reach_the_command_and_its_end_is_seen(scene):
 
 # What launchers say of themselves, and how the command is spelled for them.
 LAUNCHERS = [
-    ("mpirun", "mpirun (Open MPI) 4.1.4", "{dir}/mpirun -x LD_PRELOAD={lib} -n 2 ./app"),
-    ("mpiexec", "mpiexec (OpenRTE) 4.0", "{dir}/mpiexec -x LD_PRELOAD={lib} -n 2 ./app"),
-    ("prterun", "prterun (PRRTE) 3.0", "{dir}/prterun -x LD_PRELOAD={lib} -n 2 ./app"),
-    ("mpiexec.hydra", "HYDRA build details:", "{dir}/mpiexec.hydra -genv LD_PRELOAD {lib} -n 2 ./app"),
-    ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021", "{dir}/mpirun -genv LD_PRELOAD {lib} -n 2 ./app"),
-    ("mpiexec", "PALS version 1.2", "{dir}/mpiexec --env LD_PRELOAD={lib} -n 2 ./app"),
-    ("srun", "never asked", "env LD_PRELOAD={lib} {dir}/srun --export=ALL -n 2 ./app"),
-    ("jsrun", "never asked", "{dir}/jsrun -E LD_PRELOAD={lib} -n 2 ./app"),
-    ("aprun", "aprun 5", "env LD_PRELOAD={lib} {dir}/aprun -n 2 ./app"),
+    ("mpirun", "mpirun (Open MPI) 4.1.4", "{dir}/mpirun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
+    ("mpiexec", "mpiexec (OpenRTE) 4.0", "{dir}/mpiexec -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
+    ("prterun", "prterun (PRRTE) 3.0", "{dir}/prterun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
+    ("mpiexec.hydra", "HYDRA build details:", "{dir}/mpiexec.hydra -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -n 2 ./app"),
+    ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021", "{dir}/mpirun -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -n 2 ./app"),
+    ("mpiexec", "PALS version 1.2", "{dir}/mpiexec --env LD_PRELOAD={lib} --env MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
+    ("srun", "never asked", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j {dir}/srun --export=ALL -n 2 ./app"),
+    ("jsrun", "never asked", "{dir}/jsrun -E LD_PRELOAD={lib} -E MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
+    ("aprun", "aprun 5", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j {dir}/aprun -n 2 ./app"),
 ]
 
 
@@ -178,9 +188,9 @@ def run_reaches_the_ranks_of_srun(scene):
             directory = scene.subdir(name)
             command = [mpiprof(scene), "run", "--", "srun", *export, "-N2", "-n4", f"--mpi={plugin}", ring, 9]
             ran = cluster.run(*command, cwd=directory).succeeded()
-            same((ran.out, len(scene.profiles(directory))), ("ring: 4 ranks, 9 calls, sum 63\n", 4), f"{name}: {ran.err}")
+            same((ran.out, len(profiles_of_job(scene, directory))), ("ring: 4 ranks, 9 calls, sum 63\n", 4), f"{name}: {ran.err}")
             check("profile complete: 4 of 4 ranks" in ran.err and ("--export=NONE became" in ran.err) == bool(export), ran.err)
         script = scene.dir / "job.sh"
         script.write_text(f"#!/bin/bash\n{mpiprof(scene)} run -- {scene.tool(f'mpirun.{scene.mpi}')} -n 4 {ring} 9\n")
         job = cluster.submit("sbatch", "-N2", "-n4", script, cwd=scene.dir)
-    same(sorted(path.name for path in scene.profiles()), [f"mpi_profile.{job}.{rank}" for rank in range(4)], "profiles of a batch job")
+    same([f"{path.parent.name}/{path.name}" for path in profiles_of_job(scene)], [f"mpiprof.{job}/mpi_profile.{job}.{rank}" for rank in range(4)], "profiles of a batch job")
