@@ -12,6 +12,7 @@
 #include "report/analysis/steps.h"
 #include "report/exports/export.h"
 #include "report/model/json_value.h"
+#include "report/model/ratio.h"
 
 namespace mpiprof::report {
 namespace {
@@ -138,7 +139,7 @@ void write_identity(JsonWriter& json, const Job& job) {
 // What all ranks that have a profile spent on something.
 std::optional<std::uint64_t> of_all_ranks(const std::optional<double>& mean_ns, const Completeness& completeness) {
     if (!mean_ns) return std::nullopt;
-    return static_cast<std::uint64_t>(*mean_ns * static_cast<double>(completeness.profiles) + 0.5);
+    return whole_ns(*mean_ns * static_cast<double>(completeness.profiles));
 }
 
 void write_figures(JsonWriter& json, const Analysed& all) {

@@ -250,7 +250,9 @@ Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
         table.notes.push_back(
             "ncclDevCommCreate was called: traffic of kernels through NCCL's device API is not included");
     add_notes_of_the_interface(job, table);
-    std::vector<Table> tables{nccl_headline(job), std::move(table)};
+    std::vector<Table> tables;
+    if (question.is_for_screen) tables.push_back(nccl_headline(job));
+    tables.push_back(std::move(table));
     for (Table& of_gpu : gpu_tables(job, question.is_for_screen)) tables.push_back(std::move(of_gpu));
     if (Table ends = groups(job); !ends.rows.empty()) tables.push_back(std::move(ends));
     if (!job.nccl_choices.empty()) {
@@ -258,6 +260,8 @@ Result<std::vector<Table>> nccl(const Analysed& all, const Question& question) {
         if (question.is_for_screen) cut(chosen, question, lines_on_screen);
         tables.push_back(std::move(chosen));
     }
+    // On screens it comes first; who reads data knows the communicators as the first table.
+    if (!question.is_for_screen) tables.push_back(nccl_headline(job));
     return tables;
 }
 
