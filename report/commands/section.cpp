@@ -12,6 +12,21 @@
 
 namespace mpiprof::report {
 
+namespace {
+
+// What has to be said once more to ask of the same job. Empty: nothing, or it is too long to be read.
+std::string operands_of(const Options& options) {
+    constexpr std::size_t most = 200;
+    std::vector<std::string> words = options.paths;
+    if (words == std::vector<std::string>{"."}) words.clear();
+    if (!options.choice.job.empty()) words.insert(words.end(), {"--job", options.choice.job});
+    if (!options.choice.launch.empty()) words.insert(words.end(), {"--launch", options.choice.launch});
+    const std::string text = joined(words, " ");
+    return text.size() <= most ? text : "";
+}
+
+}  // namespace
+
 void SectionCommand::take(Arguments& arguments) {
     arguments.view();
     if (section_.takes_ranks) arguments.ranks(question_.ranks, "Only these ranks: 3 or 0,5-7");
@@ -49,8 +64,15 @@ int SectionCommand::show(Job& job, RankReader& reader, const Options& options) {
         if (!devices) return fail(devices.error(), usage_error);
         question_.devices = std::move(*devices);
     }
-    const auto tables = section_.answer(job, question_);
-    return tables ? present(options, section_.name, *tables) : fail(tables.error(), usage_error);
+    auto tables = section_.answer(job, question_);
+    if (!tables) return fail(tables.error(), usage_error);
+    // The commands that a summary names are those of its directory.
+    const std::string operands = operands_of(options);
+    if (question_.is_for_screen && &section_ == &sections().front() && !operands.empty()) {
+        tables->push_back(bare_table("commands"));
+        tables->back().notes.push_back("for this job: mpiprof-report COMMAND " + operands);
+    }
+    return present(options, section_.name, *tables);
 }
 
 std::unique_ptr<Command> make_section(const Section& section) { return std::make_unique<SectionCommand>(section); }

@@ -31,6 +31,14 @@ TEST_F(cli, tables_are_sorted_by_their_headings) {
     EXPECT_NE(run({"calls", "--sort", "PER CALL"}).out, run({"calls", "--sort", "CALL"}).out);
 }
 
+TEST_F(cli, a_summary_says_how_its_commands_ask_of_the_same_job) {
+    write(late_messages());
+    const std::string named = run({".", "--job", "4711"}).out, here = run({}).out, calls = run({"calls", "."}).out;
+    EXPECT_TRUE(named.ends_with("\n  for this job: mpiprof-report COMMAND --job 4711\n")) << named;
+    for (const std::string& other : {here, calls, run({"summary", "--job", "4711", "--format", "json"}).out})
+        EXPECT_EQ(other.find("for this job:"), std::string::npos) << other;
+}
+
 TEST_F(cli, what_explain_says_shows_which_requests_were_waited_for) {
     write(late_messages());
     EXPECT_NE(run({"explain", "requests"}).out.find("calls --width 140, column WAIT TIME"), std::string::npos);

@@ -90,7 +90,7 @@ TEST_F(merged, files_are_operands_of_every_command) {
             const Ran directory = run(words);
             words.back() += ".mpiprof";
             const Ran file = run(words);
-            EXPECT_EQ(file.out, directory.out) << words[0];
+            EXPECT_EQ(answer_of(file), answer_of(directory)) << words[0];
             EXPECT_EQ(file.err, directory.err) << words[0];
             EXPECT_EQ(file.code, directory.code) << words[0];
             EXPECT_FALSE(file.out.empty()) << words[0];
@@ -125,7 +125,7 @@ TEST_F(merged, files_of_mpitraces_text_are_read_as_the_text_is) {
     fs::create_directories(path() / "job");
     write_file(path() / "job" / "mpi_profile.4711.0", read_file(golden("seed003_cpu.txt")));
     merge(path() / "job");
-    EXPECT_EQ(run({"summary", "one.mpiprof"}).out, run({"summary", "job"}).out);
+    EXPECT_EQ(answer_of(run({"summary", "one.mpiprof"})), answer_of(run({"summary", "job"})));
     EXPECT_EQ(run({"ranks", "one.mpiprof"}).out, run({"ranks", "job"}).out);
 }
 
@@ -143,7 +143,7 @@ TEST_F(merged, ranks_that_are_missing_stay_missing_and_damaged_ones_damaged) {
     ASSERT_EQ(made.code, 0) << made.err;
     for (const char* section : {"summary", "ranks", "hang", "check"}) {
         const Ran file = run({section, "one.mpiprof"}), from = run({section, "job"});
-        EXPECT_EQ(file.out, from.out);
+        EXPECT_EQ(answer_of(file), answer_of(from));
         EXPECT_EQ(file.err, from.err);
         EXPECT_EQ(file.code, from.code);
     }
@@ -211,15 +211,15 @@ TEST_F(merged, parts_are_merged_to_the_bytes_that_one_merge_makes) {
 
 TEST_F(merged, files_beside_the_profiles_they_were_made_of_count_once) {
     write(balanced_stencil());
-    const std::string alone = run({"summary", "job"}).out;
+    const std::string alone = answer_of(run({"summary", "job"}));
     ASSERT_EQ(run({"merge", "-q", "-o", "job/all.mpiprof", "job"}).code, 0);
-    EXPECT_EQ(run({"summary", "job"}).out, alone);
+    EXPECT_EQ(answer_of(run({"summary", "job"})), alone);
     EXPECT_EQ(run({"summary", "job"}).err, "");
     for (std::uint32_t rank = 2; rank < 8; ++rank)
         fs::remove(path() / "job" / ("mpi_profile.4711." + std::to_string(rank)));
-    EXPECT_EQ(run({"summary", "job"}).out, alone) << "it stands for ranks whose files are gone";
+    EXPECT_EQ(answer_of(run({"summary", "job"})), alone) << "it stands for ranks whose files are gone";
     ASSERT_EQ(run({"merge", "-q", "-o", "again.mpiprof", "job/all.mpiprof"}).code, 0);
-    EXPECT_EQ(run({"summary", "again.mpiprof"}).out, alone);
+    EXPECT_EQ(answer_of(run({"summary", "again.mpiprof"})), alone);
 }
 
 TEST_F(merged, files_hold_one_launch_and_what_was_left_out_is_said) {

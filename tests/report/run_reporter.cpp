@@ -33,4 +33,9 @@ Ran run_reporter(const std::filesystem::path& directory, std::vector<std::string
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), read_file(out), read_file(err)};
 }
 
+std::string answer_of(const Ran& ran) {
+    const auto at = ran.out.find("\n  for this job: mpiprof-report COMMAND ");
+    return at == std::string::npos ? ran.out : ran.out.substr(0, at);
+}
+
 }  // namespace mpiprof::test

@@ -17,4 +17,7 @@ struct Ran {
 Ran run_reporter(const std::filesystem::path& directory, std::vector<std::string> words,
                  std::vector<std::string> environment = {"LC_ALL=C.UTF-8", "TZ=UTC"});
 
+// What it says of a job: without the line of a summary that names the operand.
+std::string answer_of(const Ran& ran);
+
 }  // namespace mpiprof::test
