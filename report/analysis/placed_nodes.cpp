@@ -64,6 +64,7 @@ std::vector<PlacedNode> placed_nodes(const Job& job) {
         ++node.bound;
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].ranks.empty()) continue;
         nodes[i].node = static_cast<std::uint32_t>(i);
         nodes[i].facts = &job.placement.nodes[i];
         for (const Mask& mask : nodes[i].masks) nodes[i].cpus.add(*mask.cpus);
