@@ -325,11 +325,17 @@ def images_in(path):
         yield data, path
 
 
-def files_in(path):
-    if not os.path.isdir(path): return [path]
-    names = sorted(name for name in os.listdir(path)
+def profiles_in(directory):
+    names = sorted(name for name in os.listdir(directory)
                    if name.startswith("mpi_profile.") and not name.endswith(".txt") or name.endswith(".mpiprof"))
-    return [os.path.join(path, name) for name in names]
+    return [os.path.join(directory, name) for name in names]
+
+
+def files_in(path):
+    """Those in a directory, and in the mpiprof.<job> that `mpiprof run` makes below it."""
+    if not os.path.isdir(path): return [path]
+    jobs = sorted(os.path.join(path, name) for name in os.listdir(path) if name.startswith("mpiprof.") and not name.endswith(".mpiprof"))
+    return profiles_in(path) + [file for job in jobs if os.path.isdir(job) for file in profiles_in(job)]
 
 
 def load(path=".", job=None, launch=None):

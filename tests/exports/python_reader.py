@@ -8,6 +8,7 @@ import ast
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,10 @@ def what_is_wrong_is_said(mpiprof, script, directory):
         expect(False, "job 99 is there")
     except mpiprof.ProfileError as error:
         expect("no profile of job 99 in " in str(error), error)
+    # As `mpiprof run` leaves them.
+    with tempfile.TemporaryDirectory() as here:
+        shutil.copytree(directory, os.path.join(here, "mpiprof.4711"))
+        expect(len(mpiprof.load(here).profiles) == len(mpiprof.load(directory).profiles) > 0, "profiles below mpiprof.4711")
     # A reader that is gone before the first line.
     behind, before = os.pipe()
     os.close(behind)
