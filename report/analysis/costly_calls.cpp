@@ -335,6 +335,7 @@ void find_moving_data(const Analysed& all, Findings& findings) {
                                                 .mean_bytes = share(bytes, static_cast<double>(most->sum.calls)),
                                                 .bytes_per_s = share(bytes, moved_ns(*most) / 1e9)});
     finding.calls = {most->sum.call};
+    finding.run_share = std::min(1.0, of_run);
 }
 
 // What remains of the time in MPI where no rule above names a cause.

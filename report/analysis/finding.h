@@ -33,6 +33,7 @@ enum class Kind {
     ended,      // one that tells how the job ended, if it tells with whom that began
     not_lost,   // time that costs nothing, where that is most of it
     cause,      // of lost time
+    most_time,  // where it goes: before a cause that costs little by far, else a remark
     remark,     // never
     spoiled,    // a remark, but nobody is told that all is well
     remainder,  // where no other one speaks

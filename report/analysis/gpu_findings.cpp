@@ -12,12 +12,9 @@ namespace {
 
 // The rank for which the members of a communicator waited longest.
 void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& findings) {
-    const GpuComm* worst = nullptr;
-    for (const GpuComm& comm : job.gpu.comms)
-        if (!comm.late.empty() && (!worst || comm.waiting_ns > worst->waiting_ns)) worst = &comm;
-    if (!worst || worst->compared < GpuComm::enough) return;
-    const double share =
-        static_cast<double>(worst->waiting_ns) / static_cast<double>(std::max<std::uint64_t>(1, worst->compared_ns));
+    const GpuComm* worst = job.gpu.most_waiting();
+    if (!worst) return;
+    const double share = *worst->waiting_share();
     const double of_run = share * figures.share_of_wall(worst->time_ns);
     if (of_run < worth_a_look) return;
     const GpuComm::Late& last = worst->late.front();
@@ -38,14 +35,10 @@ void stragglers(const Job& job, const Figures& figures, std::vector<Finding>& fi
 
 // Communication that no computation hides.
 void exposed(const Job& job, std::vector<Finding>& findings) {
-    double nccl_ns = 0, exposed_ns = 0, busy_ns = 0;
-    for (const GpuWork& work : job.gpu.work) {
-        const auto ns = static_cast<double>(work.time_ns);
-        if (work.kind == GpuWorkKind::other_kernels) busy_ns += ns;
-        if (work.kind != GpuWorkKind::nccl_kernels) continue;
-        nccl_ns += ns;
-        exposed_ns += ns - static_cast<double>(work.overlapped_ns);
-    }
+    const auto [nccl_ns, exposed_ns] = job.gpu.exposed();
+    double busy_ns = 0;
+    for (const GpuWork& work : job.gpu.work)
+        if (work.kind == GpuWorkKind::other_kernels) busy_ns += static_cast<double>(work.time_ns);
     if (nccl_ns <= 0 || exposed_ns < worth_a_look * (exposed_ns + busy_ns)) return;
     findings.push_back({.rule = Rule::nccl_exposed,
                         .is_serious = false,

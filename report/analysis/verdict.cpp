@@ -23,6 +23,7 @@ Kind kind_of(const Finding& finding) {
         }
         case Kind::cause:
             return finding.run_share >= worth_a_look ? kind : Kind::remark;
+        case Kind::most_time:
         case Kind::spoiled:
         case Kind::remainder:
             return Kind::remark;
@@ -84,15 +85,15 @@ bool forbids_healthy(const Finding& finding) {
     return finding.is_serious && row_of(finding.rule).kind == Kind::spoiled;
 }
 
-// Where most time goes by far, it comes before a cause that costs little.
-void lead_with_moving_data(std::vector<Finding>& findings) {
+// Where most time goes stands before a cause that costs little beside it.
+void lead_with_most_time(std::vector<Finding>& findings) {
     constexpr double by_far = 3, little = 0.1;
-    const auto moving = std::ranges::find(findings, Rule::moving_data, &Finding::rule);
-    if (moving == findings.end() || kind_of(findings.front()) != Kind::cause) return;
-    const double share = std::get<evidence::MovingData>(moving->evidence).run_share;
-    if (findings.front().run_share >= little || share < by_far * findings.front().run_share) return;
-    moving->run_share = share;
-    std::rotate(findings.begin(), moving, moving + 1);
+    const Finding& first = findings.front();
+    if (kind_of(first) != Kind::cause || first.run_share >= little) return;
+    const auto most = std::ranges::find_if(findings, [&](const Finding& finding) {
+        return row_of(finding.rule).kind == Kind::most_time && finding.run_share >= by_far * first.run_share;
+    });
+    if (most != findings.end()) std::rotate(findings.begin(), most, most + 1);
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ std::vector<Verdict> Analysed::judged() const {
             const bool is_said_of_cost = kind_of(a) == Kind::cause && kind_of(b) == Kind::cause;
             return is_said_of_cost ? a.run_share > b.run_share : kind_of(a) < kind_of(b);
         });
-        lead_with_moving_data(findings);
+        lead_with_most_time(findings);
     }
     // One that explains a larger one comes before it: the server before the rank that is slow because it serves.
     std::vector<Verdict> verdicts;

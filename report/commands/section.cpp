@@ -1,6 +1,8 @@
 // `mpiprof-report calls`, and every other section: asks one question of a job and shows the answer.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/analysis/analysed.h"
 #include "report/commands/command.h"
 #include "report/commands/load.h"
@@ -14,7 +16,7 @@ namespace mpiprof::report {
 
 namespace {
 
-// What has to be said once more to ask of the same job. Empty: nothing, or it is too long to be read.
+// What has to be said once more to ask of the same job. Empty: nothing, or it is long, or has to be quoted.
 std::string operands_of(const Options& options) {
     constexpr std::size_t most = 200;
     std::vector<std::string> words = options.paths;
@@ -22,7 +24,10 @@ std::string operands_of(const Options& options) {
     if (!options.choice.job.empty()) words.insert(words.end(), {"--job", options.choice.job});
     if (!options.choice.launch.empty()) words.insert(words.end(), {"--launch", options.choice.launch});
     const std::string text = joined(words, " ");
-    return text.size() <= most ? text : "";
+    const bool is_plain = std::ranges::none_of(words, [](const std::string& word) {
+        return word.find_first_of(" \t\n'\"\\$`*?[;&|<>(){}") != std::string::npos;
+    });
+    return is_plain && text.size() <= most ? text : "";
 }
 
 }  // namespace

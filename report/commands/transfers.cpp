@@ -104,6 +104,11 @@ class Transfers : public Command {
                             usage_error);
             return show_while_running(options, interval_s_.value_or(usual_interval_s), by);
         }
+        const bool lists_messages = wants_messages_ || !by_.empty();
+        if (lists_messages && (!options.format.empty() || peaks.are_known()))
+            return fail(
+                {"--messages", "prints lines", "leave --format and --peak out, or have messages in --format csv"},
+                usage_error);
         std::vector<TransferRun> runs;
         LoadRemarks remarks;
         Labels labels;
@@ -112,7 +117,6 @@ class Transfers : public Command {
         };
         if (const int code = load_each(options, words_of(options), "transfers takes jobs", add, remarks); code != fine)
             return code;
-        const bool lists_messages = wants_messages_ || !by_.empty();
         if (lists_messages && runs.size() > 1)
             return fail({"--messages", "lists those of one job", "name one"}, usage_error);
         if (lists_messages && !runs.front().is_traced)

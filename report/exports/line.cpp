@@ -17,20 +17,26 @@
 namespace mpiprof::report {
 namespace {
 
-// Of what people may make as long as they like. Paths are short in the profile.
-constexpr std::size_t most_text = 512, most_label = 64, most_labels = 12;
+constexpr std::size_t most_line = 4095;
+constexpr std::size_t most_labels = 12;
+
+// Of what a job may make as long as it likes, in bytes; halved until the line is short enough.
+struct Limits {
+    std::size_t text = 512;
+    std::size_t label() const { return std::max<std::size_t>(text / 8, 8); }
+};
 
 bool is_inside_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
-std::string begin_of(const std::string& text, std::size_t most = most_text) {
+std::string begin_of(const std::string& text, std::size_t most) {
     if (text.size() <= most) return text;
     std::size_t end = most - 3;
     while (end > 0 && is_inside_a_character(text[end])) --end;
     return text.substr(0, end) + "...";
 }
 // Of a list: "0,2,4,..."
-std::string whole_items_of(const std::string& list) {
-    return list.size() <= most_text ? list : list.substr(0, list.rfind(',', most_text - 4)) + ",...";
+std::string whole_items_of(const std::string& list, std::size_t most) {
+    return list.size() <= most ? list : list.substr(0, list.rfind(',', most - 4)) + ",...";
 }
 
 std::optional<std::uint64_t> known(std::uint64_t value) { return value ? std::optional(value) : std::nullopt; }
@@ -53,16 +59,16 @@ std::optional<std::string> moment(std::uint64_t ns) {
 }
 
 // "0-3,7"; both are sorted.
-std::string list_text(const std::vector<NumberList::Range>& ranges) {
+std::string list_text(const std::vector<NumberList::Range>& ranges, const Limits& limits) {
     std::string text;
     for (const auto& [first, last] : ranges) {
         if (!text.empty()) text += ',';
         text += first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
     }
-    return whole_items_of(text);
+    return whole_items_of(text, limits.text);
 }
 
-std::string list_text(const std::vector<std::uint32_t>& ranks) {
+std::string list_text(const std::vector<std::uint32_t>& ranks, const Limits& limits) {
     std::vector<NumberList::Range> ranges;
     for (const std::uint32_t rank : ranks) {
         if (!ranges.empty() && rank == ranges.back().last + 1)
@@ -70,7 +76,7 @@ std::string list_text(const std::vector<std::uint32_t>& ranks) {
         else
             ranges.push_back({rank, rank});
     }
-    return list_text(ranges);
+    return list_text(ranges, limits);
 }
 
 // Where the ranks of a finding ran, if that was on one machine.
@@ -92,11 +98,11 @@ std::optional<std::string> build_id_of(const Job& job) {
 }
 
 // Of a variable of the environment, what most ranks have.
-std::optional<std::string> usual_value_of(const Job& job, std::string_view name) {
+std::optional<std::string> usual_value_of(const Job& job, std::string_view name, std::size_t most) {
     const auto& all = job.placement.variables;
     const auto found = std::ranges::find(all, name, &Variable::name);
     if (found == all.end() || !found->values.front().value) return std::nullopt;
-    return begin_of(*found->values.front().value, most_label);
+    return begin_of(*found->values.front().value, most);
 }
 
 std::uint64_t gpus_of(const Job& job) {
@@ -114,25 +120,26 @@ std::optional<double> steps_per_s(const Job& job) {
     return steps && steps->mean_ns > 0 ? std::optional(1e9 / steps->mean_ns) : std::nullopt;
 }
 
-void write_identity(JsonWriter& json, const Job& job) {
+void write_identity(JsonWriter& json, const Job& job, const Limits& limits) {
+    const std::size_t label = limits.label();
     json.field("schema", 1);
     json.field("mpiprof", MPIPROF_VERSION);
     json.field("job", job.job);
     json.field("launch", job.launch);
     json.field("started_at", moment(started_at_ns(job)));
     json.field("started_at_ns", known(started_at_ns(job)));
-    json.field("command", begin_of(job.command));
-    json.field("executable", job.executable);
+    json.field("command", begin_of(job.command, limits.text));
+    json.field("executable", begin_of(job.executable, limits.text));
     json.field("build_id", build_id_of(job));
-    json.field("directory", job.directory);
-    json.field("cluster", usual_value_of(job, "SLURM_CLUSTER_NAME"));
-    json.field("launcher", begin_of(job.launcher, most_label));
-    json.field("mpi_family", begin_of(job.mpi_family, most_label));
-    json.field("mpi_library", begin_of(job.mpi_library, 4 * most_label));
-    json.field("library_version", begin_of(job.library_version, most_label));
+    json.field("directory", begin_of(job.directory, limits.text));
+    json.field("cluster", usual_value_of(job, "SLURM_CLUSTER_NAME", label));
+    json.field("launcher", begin_of(job.launcher, label));
+    json.field("mpi_family", begin_of(job.mpi_family, label));
+    json.field("mpi_library", begin_of(job.mpi_library, limits.text / 2));
+    json.field("library_version", begin_of(job.library_version, label));
     json.object("labels", [&] {
-        for (const SettingRow& label : std::span(job.labels).first(std::min(job.labels.size(), most_labels)))
-            json.field(begin_of(label.name, most_label), begin_of(label.values.front().value, most_label));
+        for (const SettingRow& row : std::span(job.labels).first(std::min(job.labels.size(), most_labels)))
+            json.field(begin_of(row.name, label), begin_of(row.values.front().value, label));
     });
 }
 
@@ -169,12 +176,12 @@ void write_figures(JsonWriter& json, const Analysed& all) {
     json.field("errors", errors);
 }
 
-void write_verdict(JsonWriter& json, const Analysed& all) {
+void write_verdict(JsonWriter& json, const Analysed& all, const Limits& limits) {
     const Finding& cause = all.cause();
     json.object("verdict", [&] {
         json.field("rule", id_of(cause.rule));
         json.field("is_serious", cause.is_serious);
-        json.field("ranks", list_text(cause.ranks));
+        json.field("ranks", list_text(cause.ranks, limits));
         json.field("host", host_of(all.job, cause));
         json.field("run_share", cost_share(cause));
         const FindingFields fields = fields_of(cause, all);
@@ -187,30 +194,41 @@ void write_verdict(JsonWriter& json, const Analysed& all) {
         "also", others, [&](const Verdict& verdict) { json.put(id_of(verdict.finding.rule)); }, "");
 }
 
-void write_completeness(JsonWriter& json, const Completeness& all) {
+void write_completeness(JsonWriter& json, const Completeness& all, const Limits& limits) {
     json.object("completeness", [&] {
         json.field("is_complete", all.is_complete);
         json.field("profiles", all.profiles);
         json.field("expected", all.expected);
-        json.field("missing", list_text(all.missing));
+        json.field("missing", list_text(all.missing, limits));
         json.field("running", all.running);
         json.field("unfinished", all.unfinished);
         json.field("problems", all.problems);
     });
 }
 
+std::string line_of(const Analysed& all, const Limits& limits) {
+    std::string line;
+    {
+        const Sink append = [&](std::string_view text) { line += text; };
+        JsonWriter json(append);
+        json.object([&] {
+            write_identity(json, all.job, limits);
+            write_figures(json, all);
+            write_verdict(json, all, limits);
+            write_completeness(json, all.completeness(), limits);
+        });
+    }
+    return line + '\n';
+}
+
 }  // namespace
 
 std::vector<std::string> export_line(const Analysed& all, const ProfileSource&, const Sink& sink, const Complaint&) {
-    const Job& job = all.job;
-    JsonWriter json(sink);
-    json.object([&] {
-        write_identity(json, job);
-        write_figures(json, all);
-        write_verdict(json, all);
-        write_completeness(json, all.completeness());
-    });
-    json.raw("\n");
+    constexpr std::size_t least_text = 32;
+    Limits limits;
+    std::string line = line_of(all, limits);
+    for (; line.size() > most_line && limits.text > least_text; line = line_of(all, limits)) limits.text /= 2;
+    sink(line);
     return {};
 }
 

@@ -334,11 +334,10 @@ std::optional<double> GpuPart::moving_ns(const Entry& entry, const std::map<std:
     double known = 0, moving = 0;
     for (const auto& [id, ns] : entry.on) {
         const auto found = comms.find(id);
-        if (found == comms.end() || found->second.compared < GpuComm::enough) continue;
-        const GpuComm& comm = found->second;
+        const auto waiting = found == comms.end() ? std::nullopt : found->second.waiting_share();
+        if (!waiting) continue;
         known += static_cast<double>(ns);
-        moving += static_cast<double>(ns) *
-                  (1 - static_cast<double>(comm.waiting_ns) / static_cast<double>(comm.compared_ns));
+        moving += static_cast<double>(ns) * (1 - *waiting);
     }
     const auto all = static_cast<double>(entry.row.time_ns);
     if (known < 0.9 * all || moving <= 0) return std::nullopt;

@@ -144,6 +144,12 @@ struct GpuComm {
     std::vector<Late> late{};                    // those waited for longest first
     std::uint64_t fewest_enqueued = 0, most_enqueued = 0;
     std::uint32_t fewest_rank = 0;
+
+    // Of the time of those compared; empty: too few were.
+    std::optional<double> waiting_share() const {
+        if (compared < enough || compared_ns == 0) return std::nullopt;
+        return static_cast<double>(waiting_ns) / static_cast<double>(compared_ns);
+    }
 };
 
 // What replays of CUDA graphs repeated on one communicator, over all members.
@@ -191,6 +197,26 @@ struct GpuJob {
     std::map<std::string, std::uint64_t> not_timed;
     std::uint64_t records_dropped = 0;  // by CUPTI
     bool is_empty() const { return rows.empty() && work.empty(); }
+    // Where ranks waited longest for others; null: nowhere that is known.
+    const GpuComm* most_waiting() const {
+        const GpuComm* most = nullptr;
+        for (const GpuComm& comm : comms)
+            if (!comm.late.empty() && (!most || comm.waiting_ns > most->waiting_ns)) most = &comm;
+        return most && most->waiting_share() ? most : nullptr;
+    }
+    // NCCL's kernels, of all devices: their time, and that of it in which no other kernel ran.
+    struct Exposed {
+        double kernels_ns = 0, exposed_ns = 0;
+    };
+    Exposed exposed() const {
+        Exposed all;
+        for (const GpuWork& one : work)
+            if (one.kind == GpuWorkKind::nccl_kernels) {
+                all.kernels_ns += static_cast<double>(one.time_ns);
+                all.exposed_ns += static_cast<double>(one.time_ns - one.overlapped_ns);
+            }
+        return all;
+    }
     std::uint64_t replayed_operations() const {
         std::uint64_t operations = 0;
         for (const ReplayedOn& on : replayed) operations += on.operations();

@@ -98,7 +98,7 @@ std::vector<Line> lines_of(const Job& job, const Question& question) {
     const BusFactors factors(job, !question.ranks.empty());
     std::vector<Line> lines;
     for (Row& row : rows) {
-        Line& line = lines.emplace_back(Line{line_of(row, job), std::move(row), are_whole_calls, {}});
+        Line& line = lines.emplace_back(Line{line_of(row, job), std::move(row), are_whole_calls, {}, false, {}});
         line.ranks = whole.ranks;
         line.wall_ns = whole.wall_ns;
         line.mpi_ns = whole.mpi_ns;
@@ -198,9 +198,9 @@ std::vector<Field<Line>> duration_fields(const Interest& interest, bool are_show
     if (!are_shown || interest.end_octave == 0) return {};
     const auto counts = [first = interest.first_octave, end = interest.end_octave](const Line& l) {
         if (l.by_octave.empty()) return Value();
-        Series counts(end - first, 0.0);
-        std::copy(l.by_octave.begin() + static_cast<std::ptrdiff_t>(first), l.by_octave.end(), counts.begin());
-        return Value(std::move(counts));
+        Series shown(end - first, 0.0);
+        std::copy(l.by_octave.begin() + static_cast<std::ptrdiff_t>(first), l.by_octave.end(), shown.begin());
+        return Value(std::move(shown));
     };
     return {
         {{.id = "durations", .title = "DURATIONS", .draw = Draw::histogram, .drop = 1, .only_screen = true}, counts}};

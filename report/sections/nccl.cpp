@@ -79,8 +79,8 @@ Table communicators(const Job& job) {
              [](L l) { return l.gpu && l.gpu->time_ns ? Value(l.mean(l.gpu->time_ns)) : Value(); }},
             {{.id = "gpu_waiting_share", .title = "WAITING", .unit = Unit::share, .only_data = !has_gpu},
              [](L l) {
-                 const bool is_compared = l.gpu && l.gpu->compared >= GpuComm::enough && l.gpu->compared_ns != 0;
-                 return is_compared ? ratio(l.gpu->waiting_ns, l.gpu->compared_ns) : Value();
+                 const auto share = l.gpu ? l.gpu->waiting_share() : std::nullopt;
+                 return share ? Value(*share) : Value();
              }},
             {{.id = "made_by", .title = "MADE BY", .drop = 4}, [](L l) { return l.comm->made_by; }},
             {in_data("id"), [](L l) { return l.comm->id ? fmt::format("{:016x}", l.comm->id) : std::string(); }},

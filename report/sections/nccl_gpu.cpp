@@ -288,28 +288,6 @@ static std::optional<Operations> longest_with_bus_bandwidth(const Job& job) {
     return longest;
 }
 
-static std::optional<double> exposed_share(const Job& job) {
-    std::uint64_t kernels_ns = 0, hidden_ns = 0;
-    for (const GpuWork& work : job.gpu.work) {
-        if (work.kind != GpuWorkKind::nccl_kernels) continue;
-        kernels_ns += work.time_ns;
-        hidden_ns += work.overlapped_ns;
-    }
-    if (kernels_ns == 0) return std::nullopt;
-    return 1 - static_cast<double>(hidden_ns) / static_cast<double>(kernels_ns);
-}
-
-static std::optional<double> waiting_share(const Job& job) {
-    std::uint64_t compared = 0, compared_ns = 0, waiting_ns = 0;
-    for (const GpuComm& comm : job.gpu.comms) {
-        compared += comm.compared;
-        compared_ns += comm.compared_ns;
-        waiting_ns += comm.waiting_ns;
-    }
-    if (compared < GpuComm::enough || compared_ns == 0) return std::nullopt;
-    return static_cast<double>(waiting_ns) / static_cast<double>(compared_ns);
-}
-
 Table nccl_headline(const Job& job) {
     const double ranks = std::max(1.0, static_cast<double>(job.profiles()));
     double gpu_ns = 0;
@@ -323,11 +301,17 @@ Table nccl_headline(const Job& job) {
                   ? fmt::format("NCCL took {} on the host of each rank; its time on the GPU is not recorded",
                                 human_time(static_cast<double>(host_ns) / ranks))
                   : fmt::format("NCCL ran {}{} on the GPU of each rank (mean)", how_known(job), human_time(gpu_ns)));
-    const auto exposed = exposed_share(job), waiting = waiting_share(job);
-    lines.add(2, "exposed_share", exposed ? Value(*exposed) : Value(),
-              exposed ? human_share(*exposed) + " of its kernels' time exposed" : "");
-    lines.add(2, "waiting_share", waiting ? Value(*waiting) : Value(),
-              waiting ? human_share(*waiting) + " waiting for the last rank" : "");
+    const auto [kernels_ns, exposed_ns] = job.gpu.exposed();
+    const Value exposed = ratio(exposed_ns, kernels_ns);
+    const auto* exposed_share = std::get_if<double>(&exposed);
+    lines.add(2, "exposed_share", exposed,
+              exposed_share ? human_share(*exposed_share) + " of its kernels' time exposed" : "");
+    // That of the communicator of which [nccl-waiting] speaks.
+    const GpuComm* comm = job.gpu.most_waiting();
+    lines.add(2, "waiting_share", comm ? Value(*comm->waiting_share()) : Value(),
+              comm ? fmt::format("{} waiting for the last rank on {}", human_share(*comm->waiting_share()),
+                                 CommLabels(job).of({CommKind::known, comm->id}))
+                   : "");
     const auto longest = longest_with_bus_bandwidth(job);
     const double busbw = longest ? *longest->bus_bytes() / (longest->time_ns() / 1e9) : 0;
     const std::string name = !longest                    ? ""

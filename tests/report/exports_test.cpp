@@ -190,6 +190,27 @@ TEST_F(exports, a_line_has_what_a_site_adds_up_and_is_short_whatever_the_job_is_
     EXPECT_EQ(run({"export", "-f", "csv", "--private"}).code, 2);
 }
 
+TEST_F(exports, a_line_stays_short_where_everything_is_long) {
+    auto ranks = slow_node();
+    std::erase_if(ranks, [](const ProfileSpec& rank) { return rank.rank % 2 != 0; });
+    for (ProfileSpec& rank : ranks) {
+        rank.size = 100'000;
+        rank.rank *= 1000;
+        rank.command = std::string(1000, '\x01');
+        rank.labels.clear();
+        for (int i = 0; i < 20; ++i)
+            rank.labels.push_back({fmt::format("label{}", i) + std::string(80, 'n'), std::string(200, '"')});
+    }
+    write(ranks);
+    const Ran ran = run({"export", "-f", "line"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_LT(ran.out.size(), 4096u);
+    const json line = lines_of(ran.out).at(0);
+    EXPECT_TRUE(line.at("command").get<std::string>().ends_with("..."));
+    EXPECT_EQ(line.at("labels").size(), 12u);
+    EXPECT_EQ(line.at("completeness").at("profiles"), 48);
+}
+
 TEST_F(exports, a_line_names_missing_and_unfinished_ranks) {
     write(killed_in_receive());
     const json line = lines_of(run({"export", "-f", "line"}).out).at(0);

@@ -147,6 +147,10 @@ TEST(hang, different_collectives_on_one_communicator_are_proven) {
         conclusion(job).starts_with("Deadlock: different collectives on MPI_COMM_WORLD: ranks 0-2 are in "
                                     "MPI_Barrier, rank 3 is in MPI_Allreduce, for 5.000 s"))
         << conclusion(job);
+    // Who stands elsewhere need not be the reason, but a reader asks for them.
+    job[2].calls.push_back(completion("MPI_Waitall", {calls_of(0)}));
+    job[2].threads = {{.in_call = "MPI_Waitall", .in_call_for_ns = 4 * s}};
+    EXPECT_NE(conclusion(job).find("; rank 2 is in MPI_Waitall"), std::string::npos) << conclusion(job);
 }
 
 TEST(hang, what_is_proven_is_the_first_sentence_of_every_screen) {

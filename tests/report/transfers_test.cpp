@@ -120,6 +120,8 @@ TEST_F(transfers, time_begins_when_the_later_side_is_there_and_ends_at_the_recei
               "Process 1 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n"
               "Process 1 transferred 4 MB in 5.0 ms (800.0 MB/sec)\n");
     EXPECT_NE(shown({"run"}).find("SIZE"), std::string::npos) << "tables, where messages are not asked for";
+    for (const char* other : {"--format=csv", "--peak=memory=10GB"})
+        EXPECT_EQ(run({"run", "--messages", other}).code, 2) << other;
     EXPECT_EQ(shown({"run", "--by", "sender", "--top", "1"}), "Process 0 transferred 4 MB in 2.0 ms (2000.0 MB/sec)\n");
 }
 

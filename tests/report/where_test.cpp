@@ -1,7 +1,10 @@
 // What stands below a verdict: the line of the source, and the next step.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "report/analysis/finding.h"
+#include "report/model/given_names.h"
 #include "report/sections/rule_words.h"
 #include "tests/report/shown.h"
 #include "tests/report/stories.h"
@@ -45,6 +48,36 @@ TEST(where, no_line_is_named_where_waiting_is_spread_over_many) {
     const std::string text = shown(job_of(with_lines(uneven_work(), true)), "summary", {}, "text", {.width = 200});
     EXPECT_TRUE(says(text, "[slow-rank]")) << text;
     EXPECT_FALSE(says(text, "where:")) << text;
+}
+
+// As the compiler leaves an inlined function: another address at each of its callers.
+TEST(where, a_line_in_several_places_of_a_program_is_one) {
+    const auto job_with = [](unsigned second_line) {
+        std::vector<ProfileSpec> ranks = uneven_work();
+        for (ProfileSpec& rank : ranks) {
+            rank.modules = {{.path = "/home/u/solver"}};
+            rank.sites = {{{1, 0x1000}}, {{1, 0x2000}}};
+            for (CallSpec& call : rank.calls) {
+                const std::vector<CellSpec> cells = call.cells;
+                call.cells.clear();
+                for (CellSpec cell : cells)
+                    for (cell.site = 1; cell.site <= 2; ++cell.site) call.cells.push_back(cell);
+            }
+        }
+        Job job = job_of(ranks);
+        const auto names = std::make_shared<report::GivenNames>();
+        for (std::vector<report::Module>* modules : {&job.modules, &job.sites.modules})
+            for (report::Module& module : *modules) {
+                names->add(module.path, module.build_id, 0x1000, {{{"swap", "halo.c", 7}}, ""});
+                names->add(module.path, module.build_id, 0x2000, {{{"swap", "halo.c", second_line}}, ""});
+                module.names = names;
+            }
+        return shown(job, "summary", {}, "text", {.width = 300});
+    };
+    const std::string same = job_with(7), others = job_with(8);
+    EXPECT_TRUE(says(same, "where: ranks wait in MPI_Allreduce at halo.c:7 swap, 98.3% of all waiting")) << same;
+    EXPECT_FALSE(says(same, "; MPI_Allreduce at")) << same;
+    EXPECT_TRUE(says(others, "swap, 49.2% of all waiting (an estimate); MPI_Allreduce at")) << others;
 }
 
 TEST(where, data_have_the_line_and_the_next_step) {

@@ -57,6 +57,7 @@ TEXTS = [
     ("report/model/visible.cpp", r"\b(text|plain)\.", "any text, one character after the other"),
     ("report/commands/command_line.cpp", r"word ==|\btext\.|examples\.", "the command line, and examples of it"),
     ("report/commands/full_screen.cpp", r"typed_\.", "keys"),
+    ("report/commands/section.cpp", r"word\.find_first_of", "the command line"),
     ("report/exports/line.cpp", r"(text|list)\.substr", "paths, commands, labels and lists of ranks, which are as long as a job makes them"),
     ("report/commands/pager.cpp", r"command\.substr", "the user's PAGER"),
     ("report/commands/watch_screen.cpp", r"typed_\.", "keys"),
