@@ -75,6 +75,8 @@ Variables variables_for_ranks(const Options& options) {
     }
     if (!options.directory.empty() || value_of("MPIPROF_DIR").empty())
         variables.emplace_back("MPIPROF_DIR", options.directory.empty() ? usual_directory : options.directory);
+    // Who asks for a profile gets one, whatever samples and limits a file has for everyone.
+    if (value_of("MPIPROF_CONFIG").empty()) variables.emplace_back("MPIPROF_CONFIG", "none");
     for (char** v = environ; v && *v; ++v) {
         const std::string_view variable(*v);
         const std::string name(variable.substr(0, variable.find('=')));

@@ -697,7 +697,8 @@ struct NodeCounter {
 struct Setting {
     char name[32];
     char value[96];
-    std::uint32_t source;  // 0 default, 1 environment, 2 the variable of another tool (MPIPROF_COMPAT)
+    std::uint32_t source;  // 0 default, 1 environment, 2 the variable of another tool (MPIPROF_COMPAT), 3 the file that
+                           // MPIPROF_CONFIG names, 4 /etc/mpiprof.conf
     std::uint32_t reserved;
 };
 

@@ -30,11 +30,12 @@ void describe_node(Header& header) {
 }
 
 // "--api-key=abc" and "--token abc" are stored as "--api-key=***" and "--token ***".
-void describe_command(Header& header) {
+void describe_command(Header& header, bool with_arguments) {
     char line[2048];
     const std::size_t length = own_command_line(line, sizeof line);
     bool hide_next = false;
     for (const char* a = line; a < line + length; a += strlen(a) + 1) {
+        if (a != line && !with_arguments) return append(header.command, " ...");
         if (a != line) append(header.command, " ");
         const char* equals = strchr(a, '=');
         const std::size_t name = equals ? static_cast<std::size_t>(equals - a) : strlen(a);
@@ -73,18 +74,18 @@ void describe_world(Header& header, const World& world) {
     describe_launch(header, world, own_stat());
 }
 
-void describe_process(Header& header, const World& world, const char* job) {
+void describe_process(Header& header, const World& world, const char* job, bool says_how) {
     header.pid = static_cast<std::uint32_t>(getpid());
     const ProcessStat self = own_stat();
     header.parent_pid = self.parent;
     describe_world(header, world);
     describe_job(header, job, self);
     describe_node(header);
-    describe_command(header);
+    describe_command(header, says_how);
     describe_start(header, self);
     const ssize_t n = readlink("/proc/self/exe", header.executable, sizeof header.executable - 1);
     if (n < 0) header.executable[0] = 0;
-    (void)working_directory(header.directory, sizeof header.directory);
+    if (says_how) (void)working_directory(header.directory, sizeof header.directory);
 }
 
 }  // namespace mpiprof

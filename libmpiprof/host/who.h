@@ -7,8 +7,9 @@
 namespace mpiprof {
 
 // Fills the identity fields of the header: launch, job, node, host, launcher, command, executable, directory, pid.
-// `job`: what the user calls it; empty: what scheduler or launcher call it.
-void describe_process(format::Header& header, const World& world, const char* job);
+// `job`: what the user calls it; empty: what scheduler or launcher call it. Without `says_how` neither the arguments
+// nor the working directory.
+void describe_process(format::Header& header, const World& world, const char* job, bool says_how);
 // What tells this process from all others of its node, whatever number it has: "namespace start".
 void kernels_name(char* text, std::size_t size);
 // Only what depends on the world, which may be known better later: rank, size, launch, the library.

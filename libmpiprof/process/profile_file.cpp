@@ -14,6 +14,8 @@
 #include "libmpiprof/base/kernel_files.h"
 #include "libmpiprof/base/raw.h"
 #include "libmpiprof/base/text.h"
+#include "libmpiprof/format/rank_choice.h"
+#include "libmpiprof/process/profile_directory.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 
@@ -40,7 +42,13 @@ constexpr long local[] = {0xef53,
 // lacks.
 constexpr long in_memory[] = {0x01021994 /* tmpfs */, static_cast<long>(0x858458f6) /* ramfs */};
 constexpr std::uint64_t most_in_memory = std::uint64_t{8} << 20;
-constexpr std::uint64_t smallest_profile = std::uint64_t{1} << 20;
+constexpr std::uint64_t smallest_profile = format::usual_profile_bytes;
+
+std::uint64_t bytes_of_file(const char* path) {
+    struct stat s;
+    if (raw(SYS_newfstatat, AT_FDCWD, raw_address(path), raw_address(&s), AT_SYMLINK_NOFOLLOW) != 0) return 0;
+    return static_cast<std::uint64_t>(s.st_size);
+}
 
 template <std::size_t N>
 bool is_on(int fd, const long (&kinds)[N]) {
@@ -57,73 +65,6 @@ bool bears_mapping(int fd) {
     return strcmp(wanted, "mapped") == 0 || is_on(fd, mappable);
 }
 
-// The environment's word for it: asking the system would load its name service into the user's process.
-const char* user_name() {
-    static char number[16];
-    const char* name = nullptr;
-    if (any_of("USER\0LOGNAME\0", [&](const char* variable) { return (name = getenv(variable)) && *name; }))
-        return name;
-    snprintf(number, sizeof number, "%u", static_cast<unsigned>(raw(SYS_getuid)));
-    return number;
-}
-
-// MPIPROF_DIR with %j, %u, %h filled in. False and errno: too long.
-bool expand(const char* pattern, const char* job, const char* host, char* path, std::size_t size) {
-    std::size_t used = 0;
-    for (const char* p = pattern; *p; ++p) {
-        const char* piece = nullptr;
-        if (p[0] == '%' && p[1] == 'j') piece = job;
-        if (p[0] == '%' && p[1] == 'h') piece = host;
-        if (p[0] == '%' && p[1] == 'u') piece = user_name();
-        const std::size_t length = piece ? strlen(piece) : 1;
-        if (used + length + 1 > size) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
-        memcpy(path + used, piece ? piece : p, length);
-        used += length;
-        if (piece) ++p;
-    }
-    path[used] = 0;
-    return true;
-}
-
-// The program may change its working directory later: a relative setting is resolved now. False and errno: it cannot.
-bool make_absolute(char* directory, std::size_t size) {
-    if (directory[0] == '/') return true;
-    char here[4096];
-    if (const int error = working_directory(here, sizeof here)) {
-        errno = error;
-        return false;
-    }
-    const bool is_here = strcmp(directory, ".") == 0;
-    const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
-    if (used + relative + 1 > size) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    directory[used + relative] = 0;
-    for (std::size_t i = relative; i > 1; --i)
-        directory[used + i - 1] = directory[i - 2];  // from the end: they overlap
-    if (!is_here) directory[used] = '/';
-    memcpy(directory, here, used);
-    return true;
-}
-
-// A directory named with %j cannot be made before the job: make what is missing. Other ranks may be doing the same.
-// Returns 0, or why the first one that is missing could not be made.
-int make_directories(char* directory) {
-    int error = 0;
-    for (char* c = directory + 1;; ++c) {
-        if (*c && *c != '/') continue;
-        const char end = *c;
-        *c = 0;
-        if (mkdir(directory, 0700) != 0 && errno != EEXIST && error == 0) error = errno;
-        *c = end;
-        if (!end) return error;
-    }
-}
-
 // High and close-on-exec: programs that close or reuse low descriptors do not meet it. Not so high that the table has
 // to grow: in a process with threads, which MPI has made, that waits some 10 ms for all processors.
 int out_of_the_way(int fd) {
@@ -138,10 +79,14 @@ int out_of_the_way(int fd) {
 
 bool ProfileFile::claim_in(const char* pattern, const Name& name) {
     char directory[4096];
-    if (!expand(pattern, name.job, name.host, directory, sizeof directory) ||
-        !make_absolute(directory, sizeof directory))
-        return false;
-    return claim_at(directory, name);
+    return directory_of(pattern, name.job, name.host, directory, sizeof directory) && claim_at(directory, name);
+}
+
+// Whether the job may have a profile of one more launch, and how many bytes: `left` is the rank's share less what it
+// left of earlier ones.
+bool ProfileFile::may_leave_another(unsigned launch, std::uint64_t& left) const {
+    return (share_.files == 0 || launch <= share_.files) &&
+           (share_.bytes == 0 || launch == 1 || left >= format::usual_profile_bytes / 8);
 }
 
 // Fresh pages, since the helper thread cannot ask for them.
@@ -154,7 +99,14 @@ void ProfileFile::forget_written() {
 bool ProfileFile::claim_at(char* directory, const Name& name) {
     bool made = false;
     int not_made = 0;  // why the directory is missing still
+    const bool wants_group = mpiprof::is_on(Setting::group);
+    left_bytes_ = share_.bytes;
     for (unsigned attempt = 1; attempt < 10000; ++attempt) {
+        is_used_up_ = !may_leave_another(attempt, left_bytes_);
+        if (is_used_up_) {
+            errno = EDQUOT;
+            return false;
+        }
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
         const int n = snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, name.job, suffix, name.rank);
@@ -162,11 +114,16 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
             errno = ENAMETOOLONG;
             return false;
         }
-        const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        const bool is_groups = wants_group && hands_roots_group_on(directory);
+        const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, is_groups ? 0640 : 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
             if (!identify(fd_, identity_)) return false;
             is_shared_ = !is_on(fd_, local);
+            if (wants_group && !is_groups && name.rank == 0)
+                say("%s stays readable by you alone: MPIPROF_GROUP needs a directory above it that is root's and hands "
+                    "its group on (chmod g+s)",
+                    path_);
             forget_written();
             return true;
         }
@@ -177,6 +134,9 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         } else if (errno != EEXIST) {
             if (errno == ENOENT && not_made) errno = not_made;
             return false;
+        } else if (share_.bytes != 0) {
+            const std::uint64_t bytes = bytes_of_file(path_);
+            left_bytes_ -= bytes < left_bytes_ ? bytes : left_bytes_;
         }
     }
     return false;
@@ -239,7 +199,8 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         refused = path_[0] ? path_ : value_of(Setting::directory);
     }
     copy(first, refused);
-    const bool found = claim_fallback(name, false, use) || claim_fallback(name, true, use);
+    const bool may_look = !is_used_up_ && strcmp(value_of(Setting::fallback), "none") != 0;
+    const bool found = may_look && (claim_fallback(name, false, use) || claim_fallback(name, true, use));
     if (name.rank == 0 && found)  // one line a job: what other ranks meet, the report says
         say("cannot write %s: %s; this profile is %s%s", first, text_of(error), path_,
             is_in_memory_ ? ", in the memory of this node" : "");
@@ -249,17 +210,37 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
     return found;
 }
 
-bool ProfileFile::open(Image& image, const Name& name) {
-    const bool claimed = claim(name, nullptr, 0, [&] { return has_room_for(smallest_profile); });
-    if (!claimed && name.rank == 0)
-        say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)",
-            path_, text_of(errno));
-    if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
-    if (claimed) raw(SYS_ftruncate, fd_, 0);
+bool ProfileFile::take_name(Image& image, const Name& name) {
+    if (claim(name, nullptr, 0, [&] { return has_room_for(smallest_profile); })) {
+        image.bound(left_bytes_);
+        return true;
+    }
+    if (is_used_up_ || name.rank != 0) return false;
+    say("cannot create %s: %s; the profile stays in memory until the end (MPIPROF_DIR names another directory)", path_,
+        text_of(errno));
+    return false;
+}
+
+bool ProfileFile::open_private(Image& image, const Name& name) {
     if (image.open_private()) return true;
     if (name.rank == 0) say("no memory for the profile; this run is not profiled");
     remove();
     return false;
+}
+
+bool ProfileFile::open(Image& image, const Name& name, const Share& share) {
+    share_ = share;
+    const bool claimed = take_name(image, name);
+    if (is_used_up_) return false;
+    if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
+    if (claimed) raw(SYS_ftruncate, fd_, 0);
+    return open_private(image, name);
+}
+
+bool ProfileFile::open_without_file(Image& image, const Share& share) {
+    share_ = share;
+    image.bound(share.bytes);
+    return image.open_private();
 }
 
 // What `fd_` means is our file: the program may have closed it and opened something else under its number.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "libmpiprof/base/at_first.h"
+#include "libmpiprof/process/choice.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
@@ -19,8 +20,13 @@ class ProfileFile {
 
     // Opens `image` in the store that fits: the file's own pages where the file system is known to bear them (ext4,
     // xfs, tmpfs), else private memory that update() and save() write. Where the directory refuses, the first of the
-    // fallback directories that does not. False: no memory, nothing can be recorded (said once).
-    bool open(Image& image, const Name& name);
+    // fallback directories that does not. False: no memory, nothing can be recorded (said once), or the job has left as
+    // much as it may (`share`).
+    bool open(Image& image, const Name& name, const Share& share);
+    // The same in two steps, for a process that may end before it is worth a file: memory now, the name later. False:
+    // there is no file, and save_elsewhere() at the end is the next that may make one.
+    bool open_without_file(Image& image, const Share& share);
+    bool take_name(Image& image, const Name& name);
 
     // Writes what changed since the last time. By the helper thread (helper.h says what it may call). Returns 0 or
     // errno.
@@ -40,10 +46,14 @@ class ProfileFile {
     bool move(const Name& name);
 
     const char* path() const { return path_; }
+    // The job has left as much as its share allows: this launch has no file, and gets none.
+    bool is_used_up() const { return is_used_up_; }
     // How often the written store is to be brought up to date: file systems of one machine bear more than shared ones.
     bool is_on_shared_storage() const { return is_shared_; }
 
   private:
+    bool open_private(Image& image, const Name& name);
+    bool may_leave_another(unsigned launch, std::uint64_t& left) const;
     bool claim_in(const char* pattern, const Name& name);
     bool claim_at(char* directory, const Name& name);
     template <class Use>
@@ -61,6 +71,9 @@ class ProfileFile {
 
     AtFirst<int, -1> fd_;
     FileIdentity identity_{};
+    Share share_{};
+    std::uint64_t left_bytes_ = 0;  // of it, for this launch
+    bool is_used_up_ = false;
     char path_[4096] = {};
     AtFirst<bool, true> is_shared_;
     bool is_dead_ = false;               // the file system of the user's directory: it did not answer

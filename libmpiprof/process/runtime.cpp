@@ -13,6 +13,7 @@
 #include "libmpiprof/host/facts.h"
 #include "libmpiprof/host/launch.h"
 #include "libmpiprof/host/place.h"
+#include "libmpiprof/process/choice.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/process/settings.h"
 #include "libmpiprof/process/standard_error.h"
@@ -80,6 +81,7 @@ bool Runtime::prepare() {
         phase_ = Phase::off;
         return false;
     }
+    if (is_on(Setting::quiet)) standard_error.be_quiet();
     phase_ = Phase::prepared;
     setup_began_ns_ = nanoseconds(CLOCK_MONOTONIC);
     records_.clock = choose_clock(value_of(Setting::clock));
@@ -90,8 +92,10 @@ bool Runtime::prepare() {
 
 bool Runtime::begin_image(const World& world) {
     format::Header described{};
-    describe_process(described, world, value_of(Setting::job));
-    if (!file_.open(records_.image, {described.job, described.host, world.rank})) return false;
+    const bool says_how = !is_on(Setting::personal);
+    describe_process(described, world, value_of(Setting::job), says_how);
+    if (!is_chosen_program(described.executable) || !is_drawn(described.job)) return false;
+    if (!open_file(described.job, described.host, world)) return false;
     rank_in_path_ = world.rank;
     is_world_guessed_ = may_be_larger(world);
     format::Header& header = records_.image.header();
@@ -114,7 +118,7 @@ bool Runtime::begin_image(const World& world) {
     record_labels(records_.image, labels_);
     labels_.move_to(records_.image);
     record_place(records_.image, measured().describes_node);
-    record_environment(records_.image);
+    if (says_how) record_environment(records_.image);
     char name_by_kernel[48];
     kernels_name(name_by_kernel, sizeof name_by_kernel);
     record_fact(records_.image, format::FactKind::process, format::facts::kernels_name, name_by_kernel);
@@ -162,7 +166,7 @@ void Runtime::start(const Catalogue& catalogue, const World& world, Ticks init_t
     const std::uint64_t began = nanoseconds(CLOCK_MONOTONIC);
     records_.open(catalogue);
     choose_functions(catalogue, world.rank == 0);
-    if (!names_rank(value_of(Setting::ranks), world.rank) || !guard_against_fork() || !begin_image(world)) {
+    if (!is_chosen_rank(world.rank, world.size) || !guard_against_fork() || !begin_image(world)) {
         phase_ = Phase::off;
         return;
     }
@@ -206,12 +210,6 @@ void Runtime::begin_with_mpi(const World& world, Ticks init_ticks) {
 void Runtime::adopt_world(const World& world) {
     describe_world(records_.image.header(), world);
     is_world_guessed_ = may_be_larger(world);
-}
-
-// The helper thread writes by the path, so it rests meanwhile.
-void Runtime::move_file() {
-    if (records_.image.header().rank == rank_in_path_ || helper_.is_running()) return;
-    if (file_.move(name())) rank_in_path_ = records_.image.header().rank;
 }
 
 void Runtime::learn_world(unsigned rank, unsigned size, bool is_certain) {
@@ -276,35 +274,6 @@ void Runtime::update_header(State state, int exit_code) {
     header.state = state;
 }
 
-// `import h5py` and configure tests are worlds of one that move nothing: they leave no file. A program that marks its
-// parts wants to be seen: it is the serial run that others are compared with.
-bool Runtime::moved_nothing() const {
-    const format::Header& header = records_.image.header();
-    if (header.size != 1 || (header.flags & format::world_is_spawned) || records_.regions.has_any()) return false;
-    for (const Ledger* l = ledgers_; l; l = l->next)
-        if (l->has_moved_data()) return false;
-    return true;
-}
-
-std::uint64_t Runtime::write_to_the_end(void* self, std::uint64_t) {
-    auto& of = *static_cast<Runtime*>(self);
-    of.last_error_ = of.file_.save(of.records_.image);
-    return Helper::when_asked;
-}
-
-// A file system that stands still keeps no rank for long: a thread waits for it, and the rank for that one.
-int Runtime::save() {
-    constexpr std::uint64_t patience_ns = 10'000'000'000, more_per_mib = 10'000'000'000;
-    if (!file_.is_on_shared_storage() || !records_.image.has_unsaved()) {
-        last_error_ = file_.save(records_.image);
-    } else {
-        const std::uint64_t patience = patience_ns + more_per_mib * (records_.image.bytes() >> 20);
-        if (!last_write_.do_once(write_to_the_end, this, patience)) last_error_ = ProfileFile::no_answer;
-    }
-    const int error = last_error_;
-    return error == 0 ? 0 : file_.save_elsewhere(records_.image, name(), error);
-}
-
 void Runtime::finish(State state, int exit_code) {
     if (!is_recording()) return;
     if (state != State::exited && before_the_end_ && !is_finished()) before_the_end_();
@@ -325,12 +294,13 @@ void Runtime::finish(State state, int exit_code) {
     move_file();
     update_header(state, exit_code);
     if (is_end) shut_ |= ended;
-    const bool nothing = moved_nothing();
+    const bool nothing = leaves_nothing();
     format::Header& header = records_.image.header();
     const bool may_go_on = header.flags & format::initialized_by_session;  // then process_ends() removes it
     if (nothing && !may_go_on) file_.remove();
     header.own_setup_ns += nanoseconds(CLOCK_MONOTONIC) - began;
     if (nothing) return;
+    if (awaits_file_) begin_file();
     const int error = save();
     if (error && (header.rank == 0 || is_on(Setting::verbose)))  // one line a job
         say("cannot write %s: %s; the profile of rank %u is lost", file_.path(), ProfileFile::text_of(error),
@@ -350,7 +320,7 @@ void Runtime::after_finalize(Ticks finalize_ticks) {
     const Guard guard(lock_);
     if (!is_finished()) return;
     records_.image.header().finalize_ticks = finalize_ticks;
-    if (!moved_nothing()) save();
+    if (!leaves_nothing()) save();
     phase_ = Phase::mpi_ended;
     if (goes_on_after_mpi_) unshut(ended);
 }
@@ -373,7 +343,7 @@ void Runtime::process_ends() {
     int over = 0;
     const bool is_finalized = is_recording() && (has_mpi_ended() || (finalized_ && finalized_(&over) == 0 && over));
     finish(is_finalized ? State::finalized : State::exited, 0);
-    if (is_recording() && moved_nothing()) file_.remove();
+    if (is_recording() && leaves_nothing()) file_.remove();
 }
 
 // May run in a signal handler, so nobody is waited for, and the helper's own means have to do.

@@ -132,6 +132,10 @@ class Runtime {
     void change_region(Change change);
     Ledger* traced_ledger();
     bool moved_nothing() const;
+    bool leaves_nothing() const;
+    void begin_file();
+    static void begin_file_when_due();
+    bool open_file(const char* job, const char* host, const World& world);
     void say_started(const World& world) const;
     void choose_functions(const Catalogue& catalogue, bool says_what_is_unknown);
 
@@ -155,6 +159,7 @@ class Runtime {
     bool is_trace_cut_ = false;
     bool is_noted_not_said_ = false;
     bool is_noted_no_helper_ = false;
+    bool awaits_file_ = false;  // until MPIPROF_MIN_TIME
     bool are_clocks_noted_ = false;
     std::uint64_t slept_before_ns_ = 0;
     unsigned rank_in_path_ = 0;

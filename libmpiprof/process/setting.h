@@ -31,6 +31,16 @@ enum class Setting : unsigned {
     trace,
     clock_offsets,
     labels,
+    config,
+    min_time,
+    sample,
+    exclude,
+    max_files,
+    max_bytes,
+    fallback,
+    group,
+    personal,
+    quiet,
     count
 };
 

@@ -1,4 +1,4 @@
-// Reading and checking the settings. Uses the environment as it is and never changes it.
+// Reading and checking the settings. Uses the environment and files as they are and never changes them.
 #include "libmpiprof/process/settings.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/process/compat.h"
+#include "libmpiprof/process/config_file.h"
 #include "libmpiprof/process/say.h"
 #include "libmpiprof/record/trace.h"
 
@@ -20,7 +21,7 @@ constexpr unsigned settings = static_cast<unsigned>(Setting::count);
 
 constexpr SettingRow rows[settings] = {
     {Setting::directory, "DIR", ".", Accepts::anything, "",
-     "directory for the profiles; %j is the job, %u the user, %h the host"},
+     "directory for the profiles; %j: the job, %u: the user, %h: the host, %Y %m %d: the day (UTC)"},
     {Setting::job, "JOB", "", Accepts::anything, "", "the job's name in file names; by default the scheduler's id"},
     {Setting::disable, "DISABLE", "0", Accepts::choice, "0 1 no yes off on", "1: do nothing at all"},
     {Setting::verbose, "VERBOSE", "0", Accepts::choice, "0 1 no yes off on",
@@ -39,12 +40,12 @@ constexpr SettingRow rows[settings] = {
     {Setting::begin_time, "BEGIN_TIME", "0", Accepts::seconds, "", "seconds after MPI_Init at which recording begins"},
     {Setting::end_time, "END_TIME", "never", Accepts::seconds, "", "seconds after MPI_Init at which recording ends"},
     {Setting::collective_barrier, "COLLECTIVE_BARRIER", "none", Accepts::functions, "",
-     "insert and time a barrier before these collectives: a list of names, all"},
+     "insert and time a barrier before these collectives: a list of names, all", true},
     {Setting::compat, "COMPAT", "none", Accepts::choice, "none mpitrace mpip ipm",
-     "also accept the variables and MPI_Pcontrol codes of this tool"},
+     "also accept the variables and MPI_Pcontrol codes of this tool", true},
     {Setting::nccl, "NCCL", "on", Accepts::choice, "on off", "off: NCCL calls are not recorded"},
     {Setting::nccl_plugin, "NCCL_PLUGIN", "off", Accepts::anything, "",
-     "forward: chain the NCCL profiler plugin that would be loaded; or that plugin's path"},
+     "forward: chain the NCCL profiler plugin that would be loaded; or that plugin's path", true},
     {Setting::gpu, "GPU", "on", Accepts::choice, "on off",
      "off: no GPU queries: no times of NCCL operations, no kinds of MPI buffers"},
     {Setting::cupti, "CUPTI", "window", Accepts::choice, "on sample window off",
@@ -58,9 +59,28 @@ constexpr SettingRow rows[settings] = {
     {Setting::trace, "TRACE", "off", Accepts::events, "",
      "keep the last N events per thread: a number such as 100k, on (64k), off"},
     {Setting::clock_offsets, "CLOCK_OFFSETS", "off", Accepts::choice, "on off",
-     "on: measure the clock offsets between nodes, with messages, in MPI_Init and MPI_Finalize"},
+     "on: measure the clock offsets between nodes, with messages, in MPI_Init and MPI_Finalize", true},
     {Setting::labels, "LABELS", "", Accepts::labels, "",
      "labels attached to the run: a list such as model=resnet50,bucket_size=25"},
+    {Setting::config, "CONFIG", "", Accepts::anything, "",
+     "a file of settings, for those the environment has not; then /etc/mpiprof.conf counts. none: no file", true},
+    {Setting::min_time, "MIN_TIME", "0", Accepts::seconds, "",
+     "seconds that a process has to run after MPI_Init before it gets a profile"},
+    {Setting::sample, "SAMPLE", "1", Accepts::share, "", "the share of jobs that are profiled, such as 0.05"},
+    {Setting::exclude, "EXCLUDE", "", Accepts::anything, "",
+     "programs that are not profiled: a list of file names such as hydra_*,gdb"},
+    {Setting::max_files, "MAX_FILES", "0", Accepts::amount, "",
+     "at most so many profiles a job, of every second, third ... rank; 0: no bound"},
+    {Setting::max_bytes, "MAX_BYTES", "0", Accepts::amount, "",
+     "at most so many bytes of profiles a job, such as 500M; 0: no bound"},
+    {Setting::fallback, "FALLBACK", "auto", Accepts::choice, "auto none",
+     "none: where the directory refuses, no other one is tried"},
+    {Setting::group, "GROUP", "0", Accepts::choice, "0 1 no yes off on",
+     "1: the group of a directory that root made may read the profiles below it"},
+    {Setting::personal, "PRIVATE", "0", Accepts::choice, "0 1 no yes off on",
+     "1: neither arguments, working directory nor environment in the profile"},
+    {Setting::quiet, "QUIET", "0", Accepts::choice, "0 1 no yes off on",
+     "1: nothing on stderr, whatever goes wrong; the profile says it"},
 };
 
 constexpr bool rows_follow_the_enumeration() {
@@ -117,16 +137,26 @@ bool read_seconds(const char* text, std::uint64_t& ns) {
     return *end == 0;
 }
 
-// "100000", "100k", "1M".
+// "100000", "100k", "1M", "2G".
+bool read_amount(const char* text, std::uint64_t& number) {
+    const char* end = read_number(text, number);
+    const char letter = lower(*end);
+    const std::uint64_t unit = letter == 'k' ? 1000 : letter == 'm' ? 1'000'000 : letter == 'g' ? 1'000'000'000 : 1;
+    return end != text && end[unit != 1] == 0 && !__builtin_mul_overflow(number, unit, &number);
+}
+
+// A share is kept as seconds are: in billionths.
+bool read_share(const char* text, std::uint64_t& billionths) {
+    return read_seconds(text, billionths) && billionths <= 1'000'000'000;
+}
+
 bool read_events(const char* text, std::uint32_t& events) {
     events = is_one_of(text, "on yes") ? default_trace_events : 0;
     if (events != 0 || is_one_of(text, "off no 0")) return true;
-    unsigned number;
-    const char* end = read_number(text, number);
-    const unsigned unit = (*end | 32) == 'k' ? 1000 : (*end | 32) == 'm' ? 1'000'000 : 1;
-    if (end == text || end[unit != 1] != 0 || __builtin_mul_overflow(number, unit, &number)) return false;
+    std::uint64_t number;
+    if (!read_amount(text, number) || number > ~std::uint32_t{0}) return false;
     events = number < Trace::fewest_events ? Trace::fewest_events
-             : number < Trace::most_events ? number
+             : number < Trace::most_events ? static_cast<std::uint32_t>(number)
                                            : Trace::most_events;
     return true;
 }
@@ -137,10 +167,13 @@ bool is_function_list(const char* list) {
     return true;
 }
 
+struct Name {
+    char text[sizeof prefix + sizeof(SettingRow::name)] = "MPIPROF_";
+    explicit Name(const SettingRow& row) { append(text, row.name); }
+};
+
 const char* from_environment(const SettingRow& row) {
-    char name[sizeof prefix + sizeof row.name] = "MPIPROF_";
-    append(name, row.name);
-    const char* value = getenv(name);
+    const char* value = getenv(Name(row).text);
     return value && *value ? value : nullptr;
 }
 
@@ -160,6 +193,10 @@ bool is_valid(Setting setting, const char* value) {
             return is_function_list(value);
         case Accepts::events:
             return read_events(value, events);
+        case Accepts::amount:
+            return read_amount(value, ns);
+        case Accepts::share:
+            return read_share(value, ns);
         case Accepts::seconds:
             return strcmp(value, row.fallback) == 0 || read_seconds(value, ns);
     }
@@ -175,29 +212,55 @@ const char* expected(const SettingRow& row) {
             return "a number of events such as 100k, on or off";
         case Accepts::functions:
             return "a list of functions such as MPI_Send,MPI_Recv, all or none";
+        case Accepts::amount:
+            return "a number such as 500, 10k or 2G";
+        case Accepts::share:
+            return "a share such as 0.05, at most 1";
         default:
             return "seconds such as 5 or 0.5";
     }
 }
 
-const char* from_other_tool(Setting setting) {
-    const char* value = compat_value(setting);
-    return value && is_valid(setting, value) ? value : nullptr;
+// As format::Setting keeps it.
+enum class From : std::uint32_t { fallback = 0, environment = 1, other_tool = 2, named_file = 3, systems_file = 4 };
+
+struct InForce {
+    const char* value;
+    From from;
+};
+
+InForce in_force(Setting setting) {
+    const SettingRow& row = row_of(setting);
+    const auto is_good = [&](const char* value) { return value && is_valid(setting, value); };
+    if (const char* value = from_environment(row); is_good(value)) return {value, From::environment};
+    if (const char* value = compat_value(setting); is_good(value)) return {value, From::other_tool};
+    if (row.is_environments) return {row.fallback, From::fallback};
+    const Name name(row);
+    const ConfigFiles& files = config_files();
+    if (const char* value = files.named.value_of(name.text); is_good(value)) return {value, From::named_file};
+    if (const char* value = files.systems.value_of(name.text); is_good(value)) return {value, From::systems_file};
+    return {row.fallback, From::fallback};
 }
 
 }  // namespace
 
 const SettingRow& row_of(Setting setting) { return rows[static_cast<unsigned>(setting)]; }
 
-const char* value_of(Setting setting) {
-    if (const char* value = from_environment(row_of(setting)); value && is_valid(setting, value)) return value;
-    const char* value = from_other_tool(setting);
-    return value ? value : row_of(setting).fallback;
-}
+const char* value_of(Setting setting) { return in_force(setting).value; }
 
 std::uint64_t seconds_of(Setting setting, std::uint64_t fallback) {
     std::uint64_t ns;
     return read_seconds(value_of(setting), ns) ? ns : fallback;
+}
+
+std::uint64_t amount_of(Setting setting) {
+    std::uint64_t amount;
+    return read_amount(value_of(setting), amount) ? amount : 0;
+}
+
+std::uint32_t share_of(Setting setting) {
+    std::uint64_t billionths;
+    return read_share(value_of(setting), billionths) ? static_cast<std::uint32_t>(billionths) : 1'000'000'000;
 }
 
 std::uint32_t events_of(Setting setting) {
@@ -240,24 +303,44 @@ void record_labels(Image& image, Labels& labels) {
         [](const char*, std::size_t) {});
 }
 
+// "MPIPROF_CLOCK=mono", in the environment or in `file`.
+static void report_if_wrong(const char* assignment, const ConfigFile* file) {
+    const char* equals = strchr(assignment, '=');
+    const auto length = static_cast<std::size_t>((equals ? equals : assignment + strlen(assignment)) - assignment);
+    const bool is_ours = length > prefix_length && strncmp(assignment, prefix, prefix_length) == 0;
+    if (!file && (!is_ours || !equals)) return;
+    const char* where = file ? file->path : "";
+    const char* colon = file ? ": " : "";
+    const SettingRow* row = rows;
+    while (row != rows + settings && !(is_ours && length_of(row->name) == length - prefix_length &&
+                                       memcmp(row->name, assignment + prefix_length, length - prefix_length) == 0))
+        ++row;
+    if (row == rows + settings || !equals)
+        say("%s%sunknown setting %.*s is ignored; docs/settings.md lists them", where, colon, static_cast<int>(length),
+            assignment);
+    else if (file && row->is_environments)
+        say("%s: MPIPROF_%s counts in the environment alone and is ignored here", where, row->name);
+    else if (equals[1] && !is_valid(row->setting, equals + 1))
+        say("%s%sMPIPROF_%s=%s is not understood (%s); using %s", where, colon, row->name, equals + 1, expected(*row),
+            value_of(row->setting));
+}
+
+// What is wrong with the file for everyone is not each user's business, unless one asks.
+static void report_wrong_file(const ConfigFile& file, bool is_users) {
+    if (!file.path || (!is_users && (file.is_missing || !is_on(Setting::verbose)))) return;
+    if (file.why_not) say("%s %s: its settings are ignored", file.path, file.why_not);
+    if (file.lines)
+        any_of(file.lines, [&](const char* line) {
+            report_if_wrong(line, &file);
+            return false;
+        });
+}
+
 void report_wrong_settings() {
     report_wrong_labels(value_of(Setting::labels));
-    for (char** variable = environ; variable && *variable; ++variable) {
-        if (strncmp(*variable, prefix, prefix_length) != 0) continue;
-        const char* name = *variable + prefix_length;
-        const char* equals = strchr(name, '=');
-        if (!equals) continue;
-        unsigned i = 0;
-        while (i < settings && (strncmp(rows[i].name, name, static_cast<std::size_t>(equals - name)) != 0 ||
-                                rows[i].name[equals - name] != 0))
-            ++i;
-        if (i == settings)
-            say("unknown setting %.*s is ignored; docs/settings.md lists them", static_cast<int>(equals - *variable),
-                *variable);
-        else if (equals[1] && !is_valid(rows[i].setting, equals + 1))
-            say("MPIPROF_%s=%s is not understood (%s); using %s", rows[i].name, equals + 1, expected(rows[i]),
-                rows[i].fallback);
-    }
+    report_wrong_file(config_files().named, true);
+    report_wrong_file(config_files().systems, false);
+    for (char** variable = environ; variable && *variable; ++variable) report_if_wrong(*variable, nullptr);
 }
 
 void record_settings(Image& image) {
@@ -265,12 +348,12 @@ void record_settings(Image& image) {
     for (unsigned i = 0; i < settings; ++i) {
         format::Setting* record = recorded.next(image);
         if (!record) return;
-        const char* value = value_of(rows[i].setting);
+        const InForce found = in_force(rows[i].setting);
         copy(record->name, rows[i].name);
-        copy(record->value, value);
-        if (length_of(value) >= sizeof record->value)
+        copy(record->value, found.value);
+        if (length_of(found.value) >= sizeof record->value)
             memcpy(record->value + sizeof record->value - 4, "...", 4);  // it was cut
-        record->source = value == rows[i].fallback ? 0u : value == compat_value(rows[i].setting) ? 2u : 1u;
+        record->source = static_cast<std::uint32_t>(found.from);
         recorded.publish();
     }
 }

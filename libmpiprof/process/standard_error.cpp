@@ -98,7 +98,7 @@ bool StandardError::is_still_meant(int fd) const {
 void StandardError::write(const char* line, std::size_t bytes) {
     remember();
     // What was duplicated is looked at, not the number, which may mean another file a moment later.
-    const long fd = raw(SYS_fcntl, its_number, F_DUPFD_CLOEXEC, its_number + 1);
+    const long fd = is_quiet_ ? -EBADF : raw(SYS_fcntl, its_number, F_DUPFD_CLOEXEC, its_number + 1);
     const bool is_meant = fd >= 0 && is_still_meant(static_cast<int>(fd));
     if (is_meant) raw(SYS_write, fd, raw_address(line), static_cast<long>(bytes));
     if (fd >= 0) raw(SYS_close, fd);

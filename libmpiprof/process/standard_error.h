@@ -16,6 +16,8 @@ class StandardError {
     // regular file that is younger than the process, unless who started it has it open, too. Else keeps the first such
     // line for the profile.
     void write(const char* line, std::size_t bytes);
+    // From now on nothing is written: the user, or who set mpiprof up for all, wants it so (MPIPROF_QUIET).
+    void be_quiet() { is_quiet_ = true; }
     // What could not be said; empty: all was.
     const char* unsaid() const { return unsaid_; }
 
@@ -24,6 +26,7 @@ class StandardError {
 
     FileIdentity first_{};
     std::atomic<bool> is_remembered_{false};
+    bool is_quiet_ = false;
     char unsaid_[256] = {};
 };
 

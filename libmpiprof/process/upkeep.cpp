@@ -40,6 +40,7 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     r.measurements_.refresh(r.measured());
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.helper_.is_told()) return next_ns;  // the end of the profile is written by whoever told it
+    if (r.awaits_file_) return next_ns;
     const int error = r.file_.update(r.records_.image);
     if (error != 0 && error != ECANCELED) count_drop(header.drops.write_errors);
     return next_ns;
@@ -54,7 +55,7 @@ void Runtime::start_helper() {
     const bool shared = file_.is_on_shared_storage();
     std::uint64_t period = seconds_of(Setting::period, shared ? period_on_shared_storage : period_on_own_disk);
     const bool has_window = begins_at_ns_ != 0 || ends_at_ns_ != ~std::uint64_t{0};
-    if (!has_window && (period == 0 || (!is_written && !has_threads()))) return;
+    if (!has_window && (awaits_file_ || period == 0 || (!is_written && !has_threads()))) return;
     if (period == 0) period = Helper::when_asked;
     const bool is_free = may_change_rights();  // to become another user, in whom no thread of the first one may stay
     if (is_free && !has_threads()) return do_without_helper();

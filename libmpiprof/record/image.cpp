@@ -149,7 +149,7 @@ bool Image::grow_mapped(void* where) {
 
 // One more segment. Where the disk of a mapping is full it goes on in private memory, to be written when there is room.
 bool Image::grow() {
-    if (full_ || committed_ + segment_bytes > reserved_) return false;
+    if (full_ || committed_ + segment_bytes > reserved_ || committed_ + segment_bytes > most_) return false;
     void* where = base_ + committed_;
     if (fd_ >= 0 && !grow_mapped(where)) {
         if (mapped_ == 0) return false;

@@ -37,6 +37,11 @@ class Image {
     // Private memory, to be written with write_to() or write_changes(). False: no memory, nothing can be recorded.
     bool open_private();
 
+    // It never grows beyond so many bytes; 0: no bound. What finds no room is counted as dropped.
+    void bound(std::uint64_t bytes) {
+        if (bytes != 0) most_ = bytes;
+    }
+
     bool is_open() const { return base_ != nullptr; }
     bool is_mapped() const { return mapped_ != 0; }
     // Whether something lies in memory alone: all of it in private memory, and of a mapping what grew on a full disk.
@@ -110,6 +115,7 @@ class Image {
     char* base_ = nullptr;
     std::size_t reserved_ = 0;
     std::size_t committed_ = 0;
+    AtFirst<std::size_t, ~std::size_t{0}> most_;
     std::size_t used_ = 0;
     std::size_t mapped_ = 0;  // so much of it lies in the file's own pages
     AtFirst<int, -1> fd_;     // of the mapping, while it can grow

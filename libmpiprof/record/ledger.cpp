@@ -106,6 +106,7 @@ void Ledger::turn_bin(Bytes bytes, Ticks ticks) {
     // The next call comes by the plain form, which says that it begins.
     if (end >= stretches_.due() && stretches_.after_call(hand.since(), end)) thread_state.epoch = ~std::uint64_t{0};
     turns_at_ = std::min(activity_.ends(), stretches_.due());
+    if (const auto ask = __atomic_load_n(&records_->sometimes, __ATOMIC_RELAXED)) ask();
 }
 
 // ---- where calls are made ----

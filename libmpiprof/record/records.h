@@ -44,6 +44,7 @@ struct Records {
     Rows<format::CallRecord, 48> dictionary;
     std::uint64_t in_dictionary[32];         // a bit per call id
     std::uint32_t peers;                     // records of them, of all threads
+    void (*sometimes)();                     // asked now and then by threads that call; null: nothing waits for a time
     std::uint32_t trace_events;              // that each thread's trace keeps; 0: there is none
     EndedHandles ended;                      // for the other threads
     std::uint64_t forgets;                   // how often all that memos know became untrue

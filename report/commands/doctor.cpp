@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "report/commands/say.h"
+#include "report/read/settings_file.h"
 #include "report/symbols/program_file.h"
 #include "report/views/fitting.h"
 #include "report/views/terminal.h"
@@ -156,6 +157,40 @@ Symptoms directory() {
     return {};
 }
 
+// What keeps processes from being profiled where nobody in the job said so.
+constexpr std::array left_out{
+    Known{"MPIPROF_MIN_TIME", "processes that run for less than {} s leave no profile"},
+    Known{"MPIPROF_SAMPLE", "of all jobs a share of {} is profiled"},
+    Known{"MPIPROF_EXCLUDE", "programs named {} are not profiled"},
+    Known{"MPIPROF_MAX_FILES", "a job leaves {} profiles at most"},
+    Known{"MPIPROF_MAX_BYTES", "a job leaves {} bytes of profiles at most"},
+    Known{"MPIPROF_RANKS", "ranks that are profiled: {}"},
+    Known{"MPIPROF_DISABLE", "profiling is switched off ({})"},
+};
+
+Symptoms settings_files() {
+    Symptoms symptoms;
+    const char* named = std::getenv("MPIPROF_CONFIG");
+    const std::string name = named ? named : "";
+    if (name == no_settings_file) return {{Weight::fine, "MPIPROF_CONFIG=none: no file of settings counts"}};
+    for (const std::string& path : {name, std::string(settings_file_for_everyone)}) {
+        if (path.empty()) continue;
+        const SettingsFile file = SettingsFile::read(path);
+        if (!file.is_there && path == name)
+            symptoms.push_back({Weight::remark, path + " does not exist (MPIPROF_CONFIG)"});
+        if (!file.why_not.empty())
+            symptoms.push_back({Weight::remark, fmt::format("{} {}: its settings are ignored", path, file.why_not)});
+        if (file.lines.empty()) continue;
+        std::string text = fmt::format("{} counts where the environment says nothing", path);
+        for (const Known& setting : left_out)
+            if (const std::string value = file.value_of(std::string(setting.file));
+                !value.empty() && !std::getenv(std::string(setting.file).c_str()))
+                text += fmt::format("; {} ({})", fmt::format(fmt::runtime(setting.name), value), setting.file);
+        symptoms.push_back({Weight::fine, text});
+    }
+    return symptoms;
+}
+
 // A script, or a program that opens MPI by itself.
 Symptoms if_nothing(const ProgramFile& file, const Symptoms& found) {
     if (std::ranges::any_of(found, [](const Symptom& s) { return s.is_seen || s.weight == Weight::fatal; })) return {};
@@ -191,7 +226,7 @@ int examine(const Options& options) {
     const auto file = read_program(path);
     if (!file) return fail({path, "cannot be read", "name the program that mpirun starts"}, usage_error);
     Symptoms symptoms = loading(*file);
-    for (const auto& more : {mpi(*file), nccl(*file), others(*file), directory()})
+    for (const auto& more : {mpi(*file), nccl(*file), others(*file), settings_files(), directory()})
         symptoms.insert(symptoms.end(), more.begin(), more.end());
     const Symptoms rest = if_nothing(*file, symptoms);
     symptoms.insert(symptoms.end(), rest.begin(), rest.end());

@@ -33,7 +33,8 @@ constexpr std::string_view causes =
     "- The program fetches MPI's functions by dlsym (MPI.jl, ctypes), or those of an NCCL before\n"
     "  2.23: LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
-    "- MPIPROF_RANKS or MPIPROF_DISABLE left its ranks out.\n"
+    "- MPIPROF_RANKS, MPIPROF_DISABLE or a file of settings for everyone left it out:\n"
+    "  mpiprof-report doctor PROGRAM says which; MPIPROF_CONFIG=none ignores such files.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
 
 // Directories directly below that hold profiles.

@@ -138,6 +138,9 @@ void OriginPart::note_differences(Job& job) const {
         if (setting.source == SettingSource::fallback) continue;
         if (row.name == "COLLECTIVE_BARRIER" && setting.value != "none") note(Kind::barrier_setting, setting.value);
         if (row.name == "RANKS" && !job.chosen_ranks.empty()) note(Kind::ranks_setting, setting.value);
+        const bool is_bound = row.name == "MAX_FILES" || row.name == "MAX_BYTES";
+        if (is_bound && !job.chosen_ranks.empty())
+            note(Kind::bounded_ranks, "MPIPROF_" + row.name + "=" + setting.value);
         if (row.name == "FUNCTIONS" && setting.value != "all") note(Kind::functions_setting, setting.value);
     }
     if (without_helper_) note(Kind::no_helper_thread, {}, without_helper_);

@@ -1,12 +1,15 @@
 // The parts `settings`, under which settings of libmpiprof some of a job's ranks ran, and `labels`, what they say of
 // the run. Ranks with the same values, which mostly are all, are kept once.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "libmpiprof/format/rank_choice.h"
 #include "report/merge/part.h"
 #include "report/model/setting_row.h"
 
@@ -85,24 +88,58 @@ std::vector<SettingRow> SharedValues::rows() const {
     return rows;
 }
 
-// MPIPROF_RANKS, where all ranks say the same; what is no list ("all") is none.
-NumberList chosen_ranks(const std::vector<SettingRow>& settings) {
+// What all ranks say of a setting; empty: they differ, or do not say.
+std::string_view value_for_all(const std::vector<SettingRow>& settings, std::string_view name) {
     for (const SettingRow& row : settings)
-        if (row.name == "RANKS" && row.values.size() == 1) return NumberList::parse(row.values.front().value);
+        if (row.name == name && row.values.size() == 1) return row.values.front().value;
     return {};
+}
+
+// "500M": libmpiprof has checked it, and refused what is none.
+std::uint64_t amount(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+    const char letter = end == text.data() + text.size() ? ' ' : *end;
+    constexpr std::string_view letters = "kKmMgG";
+    constexpr std::array<std::uint64_t, 3> units{1000, 1'000'000, 1'000'000'000};
+    const auto at = letters.find(letter);
+    return at == std::string_view::npos ? number : number * units[at / 2];
+}
+
+// MPIPROF_RANKS, and every second, third ... of them where MPIPROF_MAX_FILES or MPIPROF_MAX_BYTES leaves no more;
+// empty: all are. What is no list ("all") is none.
+NumberList chosen_ranks(const std::vector<SettingRow>& settings, std::uint32_t size) {
+    NumberList listed = NumberList::parse(value_for_all(settings, "RANKS"));
+    const auto choice = format::choose_ranks(size, amount(value_for_all(settings, "MAX_FILES")),
+                                             amount(value_for_all(settings, "MAX_BYTES")));
+    if (choice.stride == 1) return listed;
+    std::vector<NumberList::Range> chosen;
+    for (std::uint64_t at = 0; choice.stride != 0 && at < size; at += choice.stride) {
+        const auto rank = static_cast<std::uint32_t>(at);
+        if (listed.empty() || listed.contains(NumberList::of(NumberList::Range{rank, rank})))
+            chosen.push_back({rank, rank});
+    }
+    return NumberList::of(std::move(chosen));
 }
 
 class SettingsPart {
   public:
-    void add(const RankProfile& from) { values_.add(from.profile.settings, from.profile.rank); }
-    void absorb(SettingsPart&& other) { values_.absorb(std::move(other.values_)); }
+    void add(const RankProfile& from) {
+        values_.add(from.profile.settings, from.profile.rank);
+        size_ = std::max(size_, from.profile.size);
+    }
+    void absorb(SettingsPart&& other) {
+        values_.absorb(std::move(other.values_));
+        size_ = std::max(size_, other.size_);
+    }
     void finish(Finishing& end) {
         end.job.settings = values_.rows();
-        end.job.chosen_ranks = chosen_ranks(end.job.settings);
+        end.job.chosen_ranks = chosen_ranks(end.job.settings, size_);
     }
 
   private:
     SharedValues values_;
+    std::uint32_t size_ = 0;  // of the world
 };
 
 class LabelsPart {

@@ -22,6 +22,12 @@ std::string nccl_fetched(const JobNote& note) {
         plural(note.number, "rank", "ranks"));
 }
 
+std::string merged_while_running(const JobNote& note) {
+    return fmt::format("{} {} running when the profiles were merged, at {}: this report is a snapshot of that time",
+                       plural(note.number, "rank", "ranks"), note.number == 1 ? "was" : "were",
+                       human_moment(note.ns_since_1970));
+}
+
 }  // namespace
 
 std::string text_of(const JobNote& note) {
@@ -55,6 +61,8 @@ std::string text_of(const JobNote& note) {
                 note.name);
         case Kind::ranks_setting:
             return fmt::format("MPIPROF_RANKS={}: only these ranks were profiled", note.name);
+        case Kind::bounded_ranks:
+            return note.name + ": not every rank was profiled";
         case Kind::functions_setting:
             return fmt::format("MPIPROF_FUNCTIONS={}: only these functions were recorded", note.name);
         case Kind::spawned:
@@ -64,10 +72,7 @@ std::string text_of(const JobNote& note) {
         case Kind::unknown_mpi_family:
             return "this MPI library is not recognised: calls and times are recorded, sizes are not";
         case Kind::merged_while_running:
-            return fmt::format(
-                "{} {} running when the profiles were merged, at {}: this report is a snapshot of that time",
-                plural(note.number, "rank", "ranks"), note.number == 1 ? "was" : "were",
-                human_moment(note.ns_since_1970));
+            return merged_while_running(note);
         case Kind::no_helper_thread:
             return fmt::format(
                 "{} may become another user (root's rights, or a capability) and had no threads: mpiprof made none "

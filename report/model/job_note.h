@@ -18,6 +18,7 @@ struct JobNote {
         nccl_fetched,           // by dlsym, past us; number = ranks
         barrier_setting,        // name = its value
         ranks_setting,          // the same
+        bounded_ranks,          // by MPIPROF_MAX_FILES or MPIPROF_MAX_BYTES: name = the setting and its value
         functions_setting,      // the same
         spawned,                // by MPI_Comm_spawn
         sessions_only,          // no MPI_Init

@@ -47,6 +47,13 @@ NumberList NumberList::of(Range range) {
     return list;
 }
 
+NumberList NumberList::of(std::vector<Range> ranges) {
+    NumberList list;
+    list.ranges_ = std::move(ranges);
+    list.settle();
+    return list;
+}
+
 NumberList NumberList::within(Range bounds) const {
     NumberList list;
     for (const Range& range : ranges_)

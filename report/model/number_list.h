@@ -22,6 +22,7 @@ class NumberList {
     NumberList() = default;
     static NumberList parse(std::string_view text);
     static NumberList of(Range range);
+    static NumberList of(std::vector<Range> ranges);
 
     bool empty() const { return ranges_.empty(); }
     std::uint64_t count() const;

@@ -115,6 +115,10 @@ std::string_view name_of(SettingSource source) {
             return "environment";
         case SettingSource::other_tool:
             return "other_tool";
+        case SettingSource::named_file:
+            return "named_file";
+        case SettingSource::file_for_all:
+            return "file_for_all";
     }
     return "unknown";
 }

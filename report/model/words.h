@@ -83,9 +83,11 @@ std::string_view name_of(CommKind kind);
 
 // Where the value of a setting is from.
 enum class SettingSource : std::uint8_t {
-    fallback = 0,     // nothing was set
-    environment = 1,  // its own variable
-    other_tool = 2,   // a variable of the tool that MPIPROF_COMPAT names
+    fallback = 0,      // nothing was set
+    environment = 1,   // its own variable
+    other_tool = 2,    // a variable of the tool that MPIPROF_COMPAT names
+    named_file = 3,    // the file that MPIPROF_CONFIG names
+    file_for_all = 4,  // /etc/mpiprof.conf
 };
 std::string_view name_of(SettingSource source);
 

@@ -65,7 +65,7 @@ void read_settings(Reading& r) {
         format::TableType::settings, [&](const format::Setting& record, const format::Table&) {
             r.profile.settings.push_back(
                 {std::string(text_of(record.name)), std::string(text_of(record.value)),
-                 record.source <= 2 ? static_cast<SettingSource>(record.source) : SettingSource::environment});
+                 record.source <= 4 ? static_cast<SettingSource>(record.source) : SettingSource::environment});
         });
 }
 

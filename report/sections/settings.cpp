@@ -22,6 +22,10 @@ std::string source_text(const Line& line) {
             return "default";
         case SettingSource::environment:
             return "environment";
+        case SettingSource::named_file:
+            return "the file that MPIPROF_CONFIG names";
+        case SettingSource::file_for_all:
+            return "/etc/mpiprof.conf";
         case SettingSource::other_tool:
             break;
     }
@@ -75,7 +79,7 @@ Result<std::vector<Table>> settings(const Analysed& all, const Question&) {
                  lines);
     const auto is_default = [](L l) { return l.value->source == SettingSource::fallback; };
     if (!lines.empty() && std::ranges::all_of(lines, is_default))
-        table.title = "no MPIPROF_ variable was set: all settings at their defaults";
+        table.title = "no MPIPROF_ variable was set, and no file had one: all settings at their defaults";
     if (lines.empty() && !job.is_text) table.notes.push_back("the profiles record no settings");
     if (job.is_text) table.notes.push_back("mpitrace's text does not record its settings");
     if (differ) table.notes.push_back("not all ranks saw the same variables: check that the launcher propagates them");

@@ -46,6 +46,7 @@ TEXTS = [
     ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.|\b(domain|label|links|name|one|text)\.",
      "names, numbers and NVLinks of facts, and the kernel's counters of energy and traffic"),
     ("report/merge/origin.cpp", r"mpi_family !=|fact\.value ==|setting\.value !=|cuda_awareness_\.contains", "values of facts and settings"),
+    ("report/merge/settings.cpp", r"from_chars\(text", "the values of settings"),
     ("report/merge/regions.cpp", r"path\.(rfind|substr|starts_with)", "names of regions that the program gives"),
     ("report/plots/canvas.cpp", r"\b(text|element)\b", "numbers and elements of a picture, while it is written"),
     ("report/plots/chart.cpp", r"\btext\.substr|string_view\(text\)", "names of curves, cut to a width"),

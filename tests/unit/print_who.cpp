@@ -17,7 +17,7 @@ int main() {
     const mpiprof::World world{
         number("WORLD_RANK", 0), number("WORLD_SIZE", 4), true, false, 0, mpiprof::format::MpiFamily::open_mpi,
         "Some MPI 1.0"};
-    mpiprof::describe_process(header, world, mpiprof::value_of(mpiprof::Setting::job));
+    mpiprof::describe_process(header, world, mpiprof::value_of(mpiprof::Setting::job), true);
     const mpiprof::LaunchRank rank = mpiprof::rank_by_launcher();
     printf("launch=%s%c", header.launch, 0);
     printf("launcher=%s%c", header.launcher, 0);

@@ -41,7 +41,7 @@ struct profile_file : testing::Test {
     }
     bool open() {
         bool opened = false;
-        said = said_while([&] { opened = file->open(image, name); });
+        said = said_while([&] { opened = file->open(image, name, {}); });
         if (opened) image.header().rank = name.rank;
         return opened;
     }

@@ -61,8 +61,10 @@ def free_ports(count):
 
 
 class Cluster:
-    def __init__(self, pbs=True):
+    def __init__(self, pbs=True, more=""):
+        """more: further lines of slurm.conf."""
         self.pbs = pbs
+        self.more = more
         self.processes = []
 
     def __enter__(self):
@@ -87,7 +89,7 @@ class Cluster:
     def start(self):
         controller, first, second = free_ports(3)
         (self.dir / "slurm.conf").write_text(CONFIGURATION.format(host=socket.gethostname().split(".")[0], dir=self.dir,
-                                                                  controller=controller, first=first, second=second))
+                                                                  controller=controller, first=first, second=second) + self.more)
         (self.dir / "plugstack.conf").write_text("optional spank_pbs.so\n" if self.pbs else "")
         for name in ("state", "spool.n1", "spool.n2", "tmp.n1", "tmp.n2"):
             (self.dir / name).mkdir(mode=0o755)
