@@ -234,6 +234,7 @@ struct Header {
     std::uint64_t mapped_bytes;
     ProcessorTime processor;
     std::uint64_t own_ticks;  // of this library in calls_of_own_cost timed calls, besides what is booked; 0 not known
+    char job_ids[160];        // as the scheduler spells it, blanks between: "4711_3.0 4715.0", "4711[3].sdb"
 };
 inline constexpr unsigned calls_of_own_cost = 16;
 
@@ -720,7 +721,8 @@ static_assert(offsetof(Header, parent_pid) == 2696);
 static_assert(offsetof(Header, usage_at_start) == 2704);
 static_assert(offsetof(Header, mapped_bytes) == 2800);
 static_assert(offsetof(Header, processor) == 2808);
-static_assert(sizeof(ProcessorTime) == 32 && offsetof(Header, own_ticks) == 2840 && sizeof(Header) == 2848);
+static_assert(sizeof(ProcessorTime) == 32 && offsetof(Header, own_ticks) == 2840);
+static_assert(offsetof(Header, job_ids) == 2848 && sizeof(Header) == 3008);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8 && offsetof(CallRecord, bus) == 52);

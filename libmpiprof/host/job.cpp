@@ -13,21 +13,31 @@ using format::Header;
 
 namespace {
 
+// `around`: how the scheduler itself writes the part behind the id.
 struct JobRow {
     char id[24];
-    char part[28];  // array index
+    char part[28];  // array index, component
     char part_is_none[12];
+    char around[3];
+    bool has_steps;
+    bool is_anybodys;  // programs have a variable of this name, too: it counts where no other scheduler is
 };
 constexpr JobRow job_rows[] = {
-    {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", ""},
-    {"SLURM_JOB_ID", "", ""},
-    {"PBS_JOBID", "", ""},
-    {"LSB_JOBID", "LSB_JOBINDEX", "0"},
-    {"COBALT_JOBID", "", ""},
-    {"FLUX_JOB_ID", "", ""},
-    {"OAR_JOB_ID", "", ""},
-    {"JOB_ID", "SGE_TASK_ID", "undefined"},
+    {"SLURM_HET_JOB_ID", "SLURM_HET_JOB_OFFSET", "", "+", true, false},
+    {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "", "_", true, false},
+    {"SLURM_JOB_ID", "", "", "", true, false},
+    {"PBS_JOBID", "", "", "", false, false},
+    {"LSB_JOBID", "LSB_JOBINDEX", "0", "[]", false, false},
+    {"COBALT_JOBID", "", "", "", false, false},
+    {"FLUX_JOB_ID", "", "", "", false, false},
+    {"OAR_JOB_ID", "", "", "", false, false},
+    {"JOB_ID", "SGE_TASK_ID", "undefined", ".", false, true},
 };
+
+const char* part_of(const JobRow& row) {
+    const char* part = row.part[0] ? variable(row.part) : nullptr;
+    return part && strcmp(part, row.part_is_none) != 0 ? part : nullptr;
+}
 
 // '/', blanks and control characters have no place in a file name, and dots separate its parts.
 char in_file_name(char c) {
@@ -77,25 +87,58 @@ void add_launcher(Header& header, const ProcessStat& self) {
     snprintf(header.job, sizeof header.job, "%u", launcher);
 }
 
+// ---- as the scheduler spells it ----
+
+using Ids = char[sizeof(Header::job_ids)];
+
+void add_raw(Ids& ids, const char* word) {
+    for (; *word; ++word) {
+        const auto code = static_cast<unsigned char>(*word);
+        const char c = code <= ' ' || code == 0x7f ? '_' : *word;  // blanks are between ids
+        append(ids, &c, 1);
+    }
+}
+
+// Slurm's numbers of batch scripts, and of what else is no step of the user's, begin here.
+constexpr unsigned first_special_step = 0xfffffff0;
+
+void add_step(Ids& id) {
+    unsigned step = 0;
+    const char* text = variable("SLURM_STEP_ID");
+    if (!number(text, step) || step >= first_special_step) return;
+    append(id, ".");
+    append(id, text);
+}
+
 }  // namespace
+
+// An id that does not fit is left out: half of it would be another job's.
+void describe_job_ids(Header& header) {
+    for (const JobRow& row : job_rows) {
+        const char* id = variable(row.id);
+        if (!id || (row.is_anybodys && header.job_ids[0])) continue;
+        Ids raw = "";
+        add_raw(raw, id);
+        if (const char* part = part_of(row)) {
+            append(raw, row.around, 1);
+            add_raw(raw, part);
+            append(raw, row.around + 1);
+        }
+        if (row.has_steps) add_step(raw);
+        if (length_of(header.job_ids) + 1 + length_of(raw) > sizeof raw - 1) continue;
+        if (header.job_ids[0]) append(header.job_ids, " ");
+        append(header.job_ids, raw);
+    }
+}
 
 void describe_job(Header& header, const char* chosen, const ProcessStat& self) {
     if (*chosen) return add_job_name(header, chosen);
-    if (const char* leader = variable("SLURM_HET_JOB_ID")) {
-        add_job_id(header, leader);
-        if (const char* offset = variable("SLURM_HET_JOB_OFFSET")) {
-            append(header.job, "+");
-            add_job_id(header, offset);
-        }
-        return;
-    }
     for (const JobRow& row : job_rows) {
         const char* id = variable(row.id);
         if (id) add_job_id(header, id);
         if (!header.job[0]) continue;
-        const char* part = row.part[0] ? variable(row.part) : nullptr;
-        if (part && strcmp(part, row.part_is_none) != 0) {
-            append(header.job, "_");
+        if (const char* part = part_of(row)) {
+            append(header.job, row.around[0] == '+' ? "+" : "_");
             add_job_id(header, part);
         }
         return;

@@ -10,4 +10,7 @@ namespace mpiprof {
 // Fills the header's job. `chosen`: the name that the user gave it; empty: none.
 void describe_job(format::Header& header, const char* chosen, const ProcessStat& self);
 
+// Fills the header's job_ids: what squeue, sacct, qstat and bjobs call the job and its step, whatever its name is.
+void describe_job_ids(format::Header& header);
+
 }  // namespace mpiprof

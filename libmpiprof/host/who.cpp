@@ -80,6 +80,7 @@ void describe_process(Header& header, const World& world, const char* job, bool 
     header.parent_pid = self.parent;
     describe_world(header, world);
     describe_job(header, job, self);
+    describe_job_ids(header);
     describe_node(header);
     describe_command(header, says_how);
     describe_start(header, self);

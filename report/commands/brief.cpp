@@ -14,6 +14,7 @@
 #include "report/commands/say.h"
 #include "report/model/units.h"
 #include "report/model/visible.h"
+#include "report/read/choose_launch.h"
 #include "report/sections/completeness.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/run_headline.h"
@@ -164,7 +165,9 @@ Lines lines_for(const Options& options) {
     if (!job) return problem(job.error().line());
     const Analysed all(*job);
     if (is_note) return note_of(&all, &found.launches[*chosen], "");
-    const auto together = together_with(found.launches, *chosen);
+    // "--job 4711.1" is one step of those of job 4711.
+    const auto called = choose_launches(found.launches, options.choice);
+    const auto together = called && !options.choice.job.empty() ? *called : together_with(found.launches, *chosen);
     const bool is_one =
         together.size() == 1 || !options.choice.launch.empty() || all.cause().rule == Rule::wrong_launcher;
     return is_one ? lines_of(all, found.launches[*chosen]) : lines_of_all(found, together, options, progress);

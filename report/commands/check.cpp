@@ -15,6 +15,7 @@
 #include "report/model/joined.h"
 #include "report/model/units.h"
 #include "report/model/visible.h"
+#include "report/read/choose_launch.h"
 #include "report/read/consistency.h"
 #include "report/sections/section.h"
 #include "report/views/view.h"

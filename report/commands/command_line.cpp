@@ -205,7 +205,8 @@ void add_where_to_look(CommandLine& line) {
             "Directories of jobs, their mpi_profile.* files, or what merge made of them (default: this directory)")
         ->type_name("DIR|FILE");
     Arguments all = arguments_of(line, *line.app);
-    all.text("--job", line.options.choice.job, "Job ID, if the directory holds several jobs", "ID");
+    all.text("--job", line.options.choice.job,
+             "Job, as its profiles or its scheduler call it (4711_3, 4711[3], raw id, 4711.STEP)", "ID");
     all.text("--launch", line.options.choice.launch,
              "Launch within the job: a number as listed (1 = newest), or its ID", "N|ID");
 }

@@ -14,6 +14,7 @@
 #include "report/commands/private_job.h"
 #include "report/commands/say.h"
 #include "report/exports/export.h"
+#include "report/read/choose_launch.h"
 
 namespace mpiprof::report {
 namespace {
@@ -59,17 +60,6 @@ int write_one(const Analysed& all, RankReader& reader, const Options& options, c
     return code;
 }
 
-// Which of those that were found: oldest first, as a log has them.
-Result<std::vector<std::size_t>> chosen_launches(const Found& found, const Choice& choice) {
-    const auto one = choose_launch(found.launches, choice);
-    if (!one) return tl::make_unexpected(one.error());
-    if (!choice.launch.empty()) return std::vector{*one};
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = found.launches.size(); i-- > 0;)
-        if (choice.job.empty() || found.launches[i].job == choice.job) chosen.push_back(i);
-    return chosen;
-}
-
 int export_one(const Job& job, RankReader& reader, const Options& options, const Export& chosen,
                const std::string& to) {
     LateOutput output(to);
@@ -87,7 +77,7 @@ int export_launches(const Options& options, const Export& format, const std::str
         say(explain_no_profile(found));
         return no_profile;
     }
-    const auto chosen = chosen_launches(found, options.choice);
+    const auto chosen = choose_launches(found.launches, options.choice);
     if (!chosen) return fail(chosen.error(), no_profile);
     if (!options.is_quiet)
         for (std::size_t i = 0; i < std::min(found.problems.size(), most_problems); ++i) say(found.problems[i]);

@@ -10,6 +10,7 @@
 #include "report/commands/no_profile.h"
 #include "report/commands/say.h"
 #include "report/model/units.h"
+#include "report/read/choose_launch.h"
 #include "report/read/merged_writer.h"
 #include "report/views/progress_line.h"
 

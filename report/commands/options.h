@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/read/job_dir.h"
+#include "report/read/choose_launch.h"
 #include "report/views/terminal.h"
 
 namespace mpiprof::report {

@@ -63,6 +63,7 @@ class Privacy {
     void run() {
         job_.launch = "launch";
         job_.job = number_of(job_.job);
+        job_.job_ids.clear();
         if (!job_.command.empty()) job_.command = "program";
         programs_(job_.executable);
         paths_(job_.directory);

@@ -71,6 +71,7 @@ void write_job(JsonWriter& json, const Job& job) {
     json.field("mpiprof", MPIPROF_VERSION);
     json.field("launch", job.launch);
     json.field("job", job.job);
+    json.field("job_ids", job.job_ids);
     json.field("command", job.command);
     json.field("executable", job.executable);
     json.field("directory", job.directory);

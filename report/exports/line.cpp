@@ -125,6 +125,7 @@ void write_identity(JsonWriter& json, const Job& job, const Limits& limits) {
     json.field("schema", 1);
     json.field("mpiprof", MPIPROF_VERSION);
     json.field("job", job.job);
+    json.field("job_ids", job.job_ids);
     json.field("launch", job.launch);
     json.field("started_at", moment(started_at_ns(job)));
     json.field("started_at_ns", known(started_at_ns(job)));

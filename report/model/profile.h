@@ -295,6 +295,7 @@ struct RankLine {
 struct RunFacts {
     std::string launch;           // equal on all ranks of one mpirun, srun step, torchrun
     std::string job;              // as people call it
+    std::string job_ids;          // as the scheduler spells it, blanks between; empty: there is none, or not known
     std::string library_version;  // of libmpiprof
     std::string mpi_library;
     std::string mpi_family;  // "Open MPI", "MPICH", ...; empty = not known

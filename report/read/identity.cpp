@@ -87,6 +87,7 @@ void read_identity(Reading& r) {
     p.parent_pid = r.header.parent_pid;
     p.launch = text_of(r.header.launch);
     p.job = text_of(r.header.job);
+    p.job_ids = text_of(r.header.job_ids);
     p.node = text_of(r.header.node);
     p.host = text_of(r.header.host);
     p.library_version = text_of(r.header.library);

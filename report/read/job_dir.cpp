@@ -15,7 +15,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "report/model/joined.h"
 #include "report/read/file.h"
 #include "report/read/joined_launches.h"
 #include "report/read/mpitrace_text.h"
@@ -123,6 +122,7 @@ Listing list(const std::vector<std::string>& arguments) {
 Head head_of(const Profile& profile, std::uint64_t modified_at_ns) {
     return {.launch = profile.launch,
             .job = profile.job,
+            .job_ids = {},
             .command = profile.command,
             .mpi_library = profile.mpi_library,
             .rank = profile.rank,
@@ -144,6 +144,7 @@ Result<std::vector<Looked>> look_into_merged(const std::string& path) {
     const merged::Header& header = merged.header();
     const Head common{.launch = merged.text(header.launch),
                       .job = merged.text(header.job),
+                      .job_ids = {},
                       .command = merged.text(header.command),
                       .mpi_library = {},
                       .size = header.world_size,
@@ -246,7 +247,10 @@ void take_lines_of_merged(const std::vector<Looked>& files, Launch& launch) {
         last = file.file.merged.get();
         launch.merged_at_ns = std::max(launch.merged_at_ns, last->header().merged_at_ns);
         for (const merged::Line& line : last->lines())
-            if (line.kind == merged::of_launch) add_once(launch.problems, last->text(line.text));
+            if (line.kind == merged::of_launch)
+                add_once(launch.problems, last->text(line.text));
+            else if (line.kind == merged::job_ids)
+                add_once(launch.job_ids, last->text(line.text));
     }
 }
 
@@ -268,6 +272,8 @@ std::vector<Launch> group(std::vector<Looked> looked, unsigned threads) {
         launch.job = first->head.job;
         launch.command = first->head.command;
         launch.is_spawned = world.second;
+        for (const Looked& file : files)
+            if (!file.head.job_ids.empty()) add_once(launch.job_ids, file.head.job_ids);
         for (const Looked& file : files)
             if (file.head.is_text == launch.is_text)
                 launch.started_at_ns = std::max(launch.started_at_ns, file.head.started_at_ns);
@@ -316,21 +322,6 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     }
     found.launches = group(std::move(looked), threads);
     return found;
-}
-
-Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Choice& choice) {
-    if (!choice.launch.empty()) {
-        for (std::size_t i = 0; i < launches.size(); ++i)
-            if (launches[i].is_called(choice.launch) || fmt::format("{}", i + 1) == choice.launch) return i;
-        return problem("--launch " + choice.launch, fmt::format("no such launch among {}", launches.size()),
-                       "mpiprof-report lists them; 1 is the newest");
-    }
-    for (std::size_t i = 0; i < launches.size(); ++i)
-        if (choice.job.empty() || launches[i].job == choice.job) return i;
-    std::vector<std::string> jobs;
-    for (const Launch& launch : launches)
-        if (std::find(jobs.begin(), jobs.end(), launch.job) == jobs.end()) jobs.push_back(launch.job);
-    return problem("--job " + choice.job, "no profile of that job", fmt::format("there is {}", joined(jobs, ", ")));
 }
 
 }  // namespace mpiprof::report

@@ -24,11 +24,4 @@ struct Found {
 // `paths` empty: the current directory.
 Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Progress& progress);
 
-// Which launch is wanted: by job (`4711`), by number as listed (1 = newest) or by identity; empty = newest.
-struct Choice {
-    std::string job;
-    std::string launch;
-};
-Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Choice& choice);
-
 }  // namespace mpiprof::report

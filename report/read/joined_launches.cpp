@@ -83,6 +83,7 @@ void take(Launch& whole, Launch& part) {
     if (part.files.front().rank < whole.files.front().rank) std::swap(whole, part);
     whole.joined.push_back(part.launch);
     std::move(part.joined.begin(), part.joined.end(), std::back_inserter(whole.joined));
+    std::move(part.job_ids.begin(), part.job_ids.end(), std::back_inserter(whole.job_ids));
     std::move(part.problems.begin(), part.problems.end(), std::back_inserter(whole.problems));
     std::vector<RankFile> files;
     files.reserve(whole.files.size() + part.files.size());

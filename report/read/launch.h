@@ -16,6 +16,7 @@ struct Launch {
     std::string launch;
     std::vector<std::string> joined{};  // identities of others that are parts of this one
     std::string job;
+    std::vector<std::string> job_ids{};  // what its ranks say that the scheduler calls it: blanks between, see layout.h
     std::string command;
     std::uint64_t started_at_ns = 0;  // of the last rank that started
     std::uint32_t size = 0;

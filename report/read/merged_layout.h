@@ -76,13 +76,13 @@ enum FileFlags : std::uint32_t {
     is_difference = 2,  // its bytes are xor those of the file before it in the block, as far as both go
 };
 
-// What had to be said of files.
+// What had to be said of files, and what the scheduler calls the job.
 struct Line {
     std::uint32_t kind;  // LineKind
     std::uint32_t reserved;
     Text text;
 };
-enum LineKind : std::uint32_t { of_file = 0, of_launch = 1 };
+enum LineKind : std::uint32_t { of_file = 0, of_launch = 1, job_ids = 2 };
 
 // Makes the difference of two files, or a file of the difference: as far as both go.
 inline void xor_with(std::span<std::byte> bytes, std::span<const std::byte> other) {

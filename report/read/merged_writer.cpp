@@ -229,6 +229,7 @@ class Writer {
         write_blocks(threads, progress);
         if (files_.empty()) return problem(name_, "is not written: not one profile could be read");
         for (const std::string& line : launch_.problems) add_line(merged::of_launch, line);
+        for (const std::string& ids : launch_.job_ids) add_line(merged::job_ids, ids);
         write_index(header);
         if (const auto ok = file_.place(); !ok) return tl::make_unexpected(ok.error());
         return MergedSizes{.files = files_.size(), .bytes_in_use = bytes_in_use_, .file_bytes = header.file_bytes};

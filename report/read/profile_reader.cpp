@@ -72,6 +72,7 @@ Result<Head> read_head(ByteSpan bytes, std::uint64_t file_size, std::string_view
     if (!header) return tl::make_unexpected(header.error());
     return Head{.launch = std::string(text_of(header->launch)),
                 .job = std::string(text_of(header->job)),
+                .job_ids = std::string(text_of(header->job_ids)),
                 .command = std::string(text_of(header->command)),
                 .mpi_library = std::string(text_of(header->mpi_library)),
                 .rank = header->rank,

@@ -18,6 +18,7 @@ inline constexpr std::size_t head_bytes = 4096;
 struct Head {
     std::string launch;
     std::string job;
+    std::string job_ids;  // as the scheduler spells it, blanks between
     std::string command;
     std::string mpi_library;
     std::uint32_t rank = 0;

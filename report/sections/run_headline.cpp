@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "report/model/base_name.h"
 #include "report/model/joined.h"
@@ -58,6 +59,15 @@ std::string label_text(const SettingRow& label, std::uint32_t profiles) {
     if (said < profiles) others.push_back("not on " + plural(profiles - said, "rank", "ranks"));
     return fmt::format("{}={}{}", label.name, label.values.front().value,
                        others.empty() ? "" : fmt::format(" ({})", joined(others, ", ")));
+}
+
+// " (4715.0)" of an array's member 4711_3: ids that do not begin with what the job is called.
+std::string other_ids(const Job& job) {
+    std::vector<std::string> others;
+    std::istringstream in(job.job_ids);
+    for (std::string id; in >> id;)
+        if (!id.starts_with(job.job)) others.push_back(id);
+    return others.empty() ? "" : fmt::format(" ({})", joined(others, ", "));
 }
 
 // Of the first rank; 0: not known.
@@ -119,7 +129,8 @@ Table run_headline(const Analysed& all) {
     const Vocabulary& words = vocabulary_of(job);
     HeadlineTable lines;
     lines.add(1, "command", job.command, job.command.empty() ? job.executable : job.command);
-    lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job);
+    lines.add(2, "job", job.job, job.job.empty() ? "" : "job " + job.job + other_ids(job));
+    lines.add("job_ids", job.job_ids);
     lines.add("launch", job.launch);
     lines.add(2, "ranks", std::uint64_t{job.size}, where_it_ran(job, true));
     const bool are_all_placed = !job.is_text || job.ranks_on_named_nodes() == job.size;

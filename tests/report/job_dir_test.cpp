@@ -1,5 +1,6 @@
 // Files in directories -> launches: grouped by what the headers say, and a line for everything that is in the way.
 #include "report/read/job_dir.h"
+#include "report/read/choose_launch.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

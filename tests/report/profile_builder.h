@@ -229,6 +229,7 @@ struct ProfileSpec {
     std::string host = "node1";
     std::string node{};  // default: "boot-" + host
     std::string job = "4711";
+    std::string job_ids{};
     std::string launch = "pmix:4711.0";
     std::string command = "./app --steps 10";
     std::string executable = "/home/user/app";

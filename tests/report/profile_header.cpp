@@ -56,6 +56,7 @@ format::Header header_of(const ProfileSpec& spec, std::uint64_t directory_offset
     header.own_ticks = spec.own_ns_of_16_calls;
     set_text(header.launch, spec.launch);
     set_text(header.job, spec.job);
+    set_text(header.job_ids, spec.job_ids);
     set_text(header.node, spec.node.empty() ? "boot-" + spec.host : spec.node);
     set_text(header.host, spec.host);
     set_text(header.library, spec.library);

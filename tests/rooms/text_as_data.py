@@ -41,6 +41,7 @@ TEXTS = [
     ("report/layouts/ddp.cpp", r"job\.command\.substr", "the command"),
     ("report/layouts/ddp.cpp", r"\b(name|rest|around)(\.(substr|starts_with|rfind)| == )", "names of regions that the program gives"),
     ("report/layouts/ddp.cpp", r"at->second", "values of labels, several in one"),
+    ("report/sections/run_headline.cpp", r"id\.starts_with", "the scheduler's ids of jobs"),
     ("report/sections/topology.cpp", r"name\.starts_with", "words of nvidia-smi's matrix"),
     ("report/layouts/mpitrace.cpp", r"host\.(find_first_not_of|substr)", "names of hosts"),
     ("report/merge/facts.cpp", r"from_chars\(text|fact\.name\.|entry\)?\.|\b(domain|label|links|name|one|text)\.",

@@ -22,6 +22,7 @@ int main() {
     printf("launch=%s%c", header.launch, 0);
     printf("launcher=%s%c", header.launcher, 0);
     printf("job=%s%c", header.job, 0);
+    printf("job_ids=%s%c", header.job_ids, 0);
     printf("host=%s%c", header.host, 0);
     printf("node=%s%c", header.node, 0);
     printf("command=%s%c", header.command, 0);

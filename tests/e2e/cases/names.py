@@ -1,5 +1,6 @@
 """Which file a rank writes: jobs, launches and singletons that share a directory keep their files apart."""
 
+import csv
 import os
 import pwd
 import socket
@@ -104,6 +105,27 @@ def job_is_named_as_the_scheduler_names_it(scene):
         directory = scene.subdir(f"job{number}")
         scene.mpirun(2, [ring, 3], env=env, cwd=directory).succeeded()
         same([p.name for p in scene.profiles(directory)], [f"mpi_profile.{name}.0", f"mpi_profile.{name}.1"], f"files with {env}")
+
+
+@case(ranks=2)
+def job_is_found_by_every_name_that_its_scheduler_has_for_it(scene):
+    """Members of an array and steps of a job, all in one folder."""
+    ring = scene.compile("ring.c")
+    jobs = [({"SLURM_JOB_ID": 4712, "SLURM_ARRAY_JOB_ID": 4711, "SLURM_ARRAY_TASK_ID": 0, "SLURM_STEP_ID": 0}, "4711_0", ("4712", "4712.0", "4711_0.0")),
+            ({"SLURM_JOB_ID": 4711, "SLURM_ARRAY_JOB_ID": 4711, "SLURM_ARRAY_TASK_ID": 1}, "4711_1", ("4711_1",)),
+            ({"SLURM_JOB_ID": 815, "SLURM_STEP_ID": 0}, "815", ("815.0",)),
+            ({"SLURM_JOB_ID": 815, "SLURM_STEP_ID": 1}, "815", ("815.1", "815")),
+            ({"PBS_JOBID": "9[3].sdb.example.org"}, "9_3", ("9[3]", "9[3].sdb", "9", "9[]")),
+            ({"MPIPROF_JOB": "baseline", "PBS_JOBID": "17.sdb"}, "baseline", ("17.sdb", "17"))]
+    for number, (env, _, _) in enumerate(jobs, 3):
+        scene.mpirun(2, ["env", *(f"{name}={value}" for name, value in env.items()), ring, number]).succeeded()
+    for number, (env, name, called) in enumerate(jobs, 3):
+        for job in called:
+            rows = csv.DictReader(scene.run_report("export", "-f", "csv", "--job", job).succeeded().out.splitlines())
+            same({int(row["calls"]) for row in rows if row["call"] == "MPI_Sendrecv"}, {number}, f"Sendrecvs of {job}, which is {name}")
+    listed = scene.run_report("--job", "4711")
+    same((listed.code, listed.err), (3, "mpiprof-report: --job 4711: 2 jobs are called so; choose one: 4711_0, 4711_1\n"), "an array")
+    check("job 4711_0 (4712.0)" in scene.run_report("--job", "4712").out, "the raw id on the screen")
 
 
 @case(ranks=2)
