@@ -80,14 +80,27 @@ std::vector<std::uint32_t> members_among(const Job& job, std::uint32_t group, st
     return ranks;
 }
 
+// How many collectives a rank has made there; nothing: not known.
+std::optional<std::uint64_t> made_by(const Job& job, std::uint32_t group, std::uint32_t rank) {
+    for (const Membership& member : memberships_of(job, group))
+        if (member.rank == rank) return member.collectives;
+    return std::nullopt;
+}
+
 // It has made fewer collectives there than one that waits for the last that it has posted.
 bool has_made_fewer(const Job& job, std::uint32_t group, std::uint32_t gone, std::uint32_t waiting) {
-    const Membership *of_gone = nullptr, *of_waiting = nullptr;
-    for (const Membership& member : memberships_of(job, group)) {
-        if (member.rank == gone) of_gone = &member;
-        if (member.rank == waiting) of_waiting = &member;
-    }
-    return of_gone && of_waiting && of_gone->collectives < of_waiting->collectives;
+    const auto of_gone = made_by(job, group, gone), of_waiting = made_by(job, group, waiting);
+    return of_gone && of_waiting && *of_gone < *of_waiting;
+}
+
+// It may have made all that the others are inside of: who sends to a root, or is one, need not wait for the others.
+bool may_have_left_them(const Job& job, std::uint32_t group, std::uint32_t gone,
+                        const std::vector<const Standing*>& inside) {
+    const auto of_gone = made_by(job, group, gone);  // nothing where it is behind MPI_Finalize
+    return std::ranges::all_of(inside, [&](const Standing* standing) {
+        const auto of_waiting = made_by(job, group, standing->rank);
+        return of_gone && of_waiting ? *of_gone > *of_waiting : standing->root != any_rank;
+    });
 }
 
 std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
@@ -102,6 +115,9 @@ std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Stand
     for (const auto& [group, members] : by_group) {
         Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
         hang.gone = members_among(job, group, all_gone);
+        const std::uint32_t of = group;
+        const auto& waiting = members;
+        std::erase_if(hang.gone, [&](std::uint32_t gone) { return may_have_left_them(job, of, gone, waiting); });
         if (!hang.gone.empty()) return hang;
     }
     for (const auto& [group, members] : posted) {

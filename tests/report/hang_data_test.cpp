@@ -33,5 +33,23 @@ TEST(hang, what_is_proven_has_its_kind_and_parties_for_programs) {
     EXPECT_FALSE(says(shown(job_of(job), "hang"), "is_proven")) << "people read it in the title";
 }
 
+// Who only sends to the root of a gather may be finalized long before the others come to it. How many it has made is
+// not known behind MPI_Finalize.
+TEST(hang, a_member_that_may_have_made_a_gather_and_is_finalized_is_not_missing) {
+    std::string said;
+    const auto is_proven = [&](const CallSpec& call) {
+        auto job = stuck(3, call);
+        job[1].state = format::State::finalized;
+        job[1].threads = {ThreadSpec{}};
+        job[2].threads = {{.in_call_for_ns = 4 * s, .last_call = "MPI_Send"}};  // computes
+        said = shown(job_of(job), "hang", {}, "json");
+        return nlohmann::json::parse(said).at("hang").at("is_proven").get<bool>();
+    };
+    CallSpec gather = collective("MPI_Gather", {calls_of(9)});
+    gather.arguments = format::is_ordered | format::has_root;
+    EXPECT_FALSE(is_proven(gather)) << said;
+    EXPECT_TRUE(is_proven(sync("MPI_Barrier", {calls_of(9)}))) << "nobody leaves it before all have come";
+}
+
 }  // namespace
 }  // namespace mpiprof::test
