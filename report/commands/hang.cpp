@@ -59,8 +59,10 @@ std::string why_not_sure(const Job& job) {
         if (rank.paused_ns != 0) return who + " has paused its recording";
         if (rank.life == Life::running && is_stopped(rank.pid)) return who + " is stopped, perhaps by a debugger";
         const std::uint64_t patience = 3 * std::max<std::uint64_t>(rank.store_period_ns, 1'000'000'000);
-        if (rank.life != Life::running && rank.updated_at_ns + patience < now)
-            return who + " has shown no sign of life for a while";
+        // What is mapped by a process of this machine is its memory. What it writes may be old: over quota, on a file
+        // system that stands still.
+        const bool may_be_old = rank.life != Life::running || rank.is_written;
+        if (may_be_old && rank.updated_at_ns + patience < now) return who + " has shown no sign of life for a while";
     }
     return "";
 }
