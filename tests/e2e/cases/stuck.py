@@ -8,16 +8,16 @@ import signal
 import subprocess
 import time
 
+from cases.faults_remote import remote_disk
 from harness import case, check, end_session, same
 
 
 @contextlib.contextmanager
-def running(scene, ranks, program, directory):
+def running(scene, ranks, program, directory, env=None, before=()):
     """A job in the background, ended with all its processes behind the block."""
     directory.mkdir(exist_ok=True)
-    env = scene.environment({})
-    env["LD_PRELOAD"] = str(scene.preload())
-    job = subprocess.Popen([str(word) for word in (*scene.launcher(ranks), *program)], cwd=directory, env=env, stdin=subprocess.DEVNULL,
+    inner = ["env", "-C", directory, f"LD_PRELOAD={scene.preload(*before)}", *program]
+    job = subprocess.Popen([str(word) for word in (*scene.launcher(ranks), *inner)], cwd=scene.dir, env=scene.environment(env), stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         yield job
@@ -88,3 +88,105 @@ def nothing_is_run_while_a_rank_is_stopped(scene):
             os.kill(stopped, signal.SIGCONT)
     same((ran.code, (directory / "ended").exists()), (5, False), ran.out + ran.err)
     check(re.search(r"not running touch ended: rank \d+ is stopped, perhaps by a debugger", ran.err), ran.err)
+
+
+# What programs/waiting.c does.
+DEADLOCKS = "collectives finalized unanswered roots tags communicators cycle sends itself probes posted".split()
+HEALTHY = ("computes sleeps writes writes_with_mpi all_compute all_sleep farm farm_that_works master_in_probe master_probes_and_asks late_receiver "
+           "late_sender chain any_of_two asks_by_test posted_barrier two_groups late_root gathers makes_a_communicator persistent one_sided "
+           "leaves_early to_itself paused accepts waits_before_its_end").split()
+LIMIT, INTERVAL = 2, 0.5
+
+
+@contextlib.contextmanager
+def waiting(scene, kind, seconds, name=None, directory=None, **more):
+    """Three ranks of it, from the moment at which they wait."""
+    directory = directory or scene.dir / (name or kind)
+    mark = scene.dir / f"{name or kind}.mark"
+    with running(scene, 3, [scene.compile("waiting.c"), kind, seconds, mark], directory, **more) as job:
+        end = time.monotonic() + 60
+        while not mark.exists():
+            check(job.poll() is None and time.monotonic() < end, f"{kind} has not begun: {job.poll()}")
+            time.sleep(0.05)
+        yield directory, mark.stat().st_mtime
+
+
+def look_and_end(scene, directory, env=None):
+    ended = scene.dir / f"{directory.name}.ended"
+    ran = scene.run_report("hang", "--until-stuck", f"{LIMIT}s", "--interval", INTERVAL, "--wait", "30", "--run", f"date +%s.%N >{ended}",
+                           cwd=directory, env=env)
+    return ran, float(ended.read_text()) if ended.exists() else None
+
+
+def is_left_alone(scene, directory, label, env=None, why=None):
+    ran, ended = look_and_end(scene, directory, env)
+    same(ended, None, f"{label} was ended\n{ran.out}{ran.err}")
+    check(why is None or re.search(why, ran.err), f"{label}: {ran.code}\n{ran.out}{ran.err}")
+    return ran
+
+
+@case(ranks=3, tier="full", timeout=600, attempts=2)
+def ten_deadlocked_programs_are_ended_within_two_looks_after_the_limit(scene):
+    same(len(DEADLOCKS) >= 10, True, "ten")
+    for kind in DEADLOCKS:
+        with waiting(scene, kind, 60) as (directory, begun):
+            ran, ended = look_and_end(scene, directory)
+            same((ran.code, ended is not None), (0, True), f"{kind} was not ended\n{ran.out}{ran.err}")
+            late = ended - begun - LIMIT
+            print(f"{kind}: {late:.2f} s after the limit")
+            check(late < 2 * INTERVAL + 0.5, f"{kind} was ended {late:.1f} s after the limit: half a second is for reading and starting")
+
+
+@case(ranks=3, tier="full", timeout=900)
+def no_healthy_program_is_ended_however_long_it_takes(scene):
+    for kind in HEALTHY:
+        with waiting(scene, kind, 7) as (directory, _):
+            ran = is_left_alone(scene, directory, kind)
+            check(ran.code in (0, 4), f"{kind} is called proven\n{ran.out}{ran.err}")
+            print(f"{kind}: {ran.code}")
+
+
+@case(ranks=3, tier="full", timeout=600)
+def nothing_is_ended_where_files_or_ranks_are_not_as_they_are(scene):
+    """Stopped, held by a debugger, deleted, over quota, frozen, under another clock: of healthy jobs, and of those that hang."""
+    program = scene.compile("waiting.c")
+    for kind in ("sleeps", "cycle"):
+        hangs = kind == "cycle"
+        with waiting(scene, kind, 12, f"{kind}.stopped") as (directory, _):
+            pid = processes_of(program)[0]
+            os.kill(pid, signal.SIGSTOP)
+            is_left_alone(scene, directory, f"{kind}, stopped", why="is stopped" if hangs else None)
+            os.kill(pid, signal.SIGCONT)
+        with waiting(scene, kind, 12, f"{kind}.debugged") as (directory, _):
+            gdb = subprocess.Popen([scene.tool("gdb"), "-q", "-nx", "-batch", "-p", str(processes_of(program)[0]), "-ex", "shell sleep 60"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            time.sleep(2)
+            is_left_alone(scene, directory, f"{kind}, in gdb", why="perhaps by a debugger" if hangs else None)
+            end_session(gdb)
+        with waiting(scene, kind, 12, f"{kind}.deleted") as (directory, _):
+            scene.profiles(directory)[1].unlink()
+            is_left_alone(scene, directory, f"{kind}, a profile deleted", why="not every rank has a profile" if hangs else None)
+        for clock in (86400, -86400):  # what the reporter sees, and what the program does
+            jump = scene.compile("jump.c", "-shared", "-fPIC", "-ldl", compiler="gcc", label="", name="jump.so")
+            env = {"JUMP_SECONDS": clock}
+            with waiting(scene, kind, 12, f"{kind}.clock{clock}", env=env, before=[jump]) as (directory, _):
+                if not hangs: is_left_alone(scene, directory, f"{kind}, clock set by {clock} s")
+            if clock > 0:
+                with waiting(scene, kind, 12, f"{kind}.ahead") as (directory, _):
+                    is_left_alone(scene, directory, f"{kind}, the reporter's clock is ahead", env={**env, "LD_PRELOAD": jump})
+
+
+@case(ranks=3, tier="full", timeout=600)
+def nothing_is_ended_where_files_are_old(scene):
+    """Over quota, and on a file system that stands still: the ranks live, but what they did since is not in the files."""
+    for condition in ("write 122", "frozen"):
+        for kind in ("sleeps", "cycle"):
+            name = f"{kind}.{condition.replace(' ', '')}"
+            with remote_disk(scene, name) as (directory, below, fallback, obey):
+                env = {"MPIPROF_PERIOD": "0.2", "TMPDIR": fallback}
+                with waiting(scene, kind, 20, name, directory, env=env):
+                    time.sleep(1)
+                    obey(condition)
+                    time.sleep(4)
+                    is_left_alone(scene, below, f"{kind}, {condition}")
+                    obey()
