@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import case, check, execute, same
+from harness import Skip, case, check, execute, same
 from slurm.cluster import Cluster
 
 
@@ -71,6 +71,83 @@ def run_profiles_a_job_in_either_order_with_its_launcher(scene):
     ran = execute([*scene.launcher(2), mpiprof(scene), "run", "--", says, *words], cwd=directory, env=scene.environment({}), stdin=typed())
     same((ran.code, ran.out, len(profiles_of_job(scene, directory))), (0, plain.out, 2), f"inner: {ran.err}")
     check("mpiprof" not in ran.err, ran.err)
+
+
+# What shells, launchers and careless quoting take apart.
+ODD = ["a  b", "$HOME", "ä€", "*", '"', "'", "`id`", "\\", "", "--", "-n", ";exit 9", "${X}", "a=b", "tab\there", "~"]
+
+
+@case(ranks=2)
+def run_changes_nothing_through_scripts_env_nohup_and_odd_words(scene):
+    """In either order: output, exit code and stderr of the command are as without it, and there are profiles where the
+    environment reaches the ranks."""
+    place = scene.subdir("ein Ort ü $x")
+    says = place / "ein Programm 'é'"
+    says.write_bytes(program(scene).read_bytes())
+    says.chmod(0o755)
+    script = place / "start it.sh"
+    script.write_text('#!/bin/sh\n# A job script.\n"$@"\ncode=$?\nexit $code\n')
+    script.chmod(0o755)
+    keep = [f"{name}={value}" for name, value in scene.environment({}).items() if name == "PATH" or name.startswith("OMPI_MCA") or "ROOT" in name]
+    run_it = [mpiprof(scene), "run", "--quiet", "--"]
+    launcher = scene.launcher(2)
+    outer = {"itself": [], "a script": [script], "two scripts": [script, script], "nohup": ["nohup"], "sh -c": ["sh", "-c", '"$@"', "sh"],
+             "env": ["env", "-u", "NOTHING", "A=b c"], "nice": ["nice", "-n", "1"], "timeout": ["timeout", "100"]}
+    cases = [(name, [*before, *launcher, says], [*run_it, *before, *launcher, says], True) for name, before in outer.items()]
+    cases.append(("env -i before it", ["env", "-i", *keep, *launcher, says], ["env", "-i", *keep, *run_it, *launcher, says], True))
+    cases.append(("env -i behind it", ["env", "-i", *keep, *launcher, says], [*run_it, "env", "-i", *keep, *launcher, says], None))
+    for name, before in {"itself": [], "a script": [script], "nohup": ["nohup"]}.items():
+        cases.append((f"inside, {name}", [*launcher, *before, says], [*launcher, *run_it, *before, says], True))
+    for number, (name, plain, profiled, reaches) in enumerate(cases):
+        for code in ("0", "3"):
+            words = [code, *ODD]
+            without, directory = scene.subdir(f"{number}.{code} plain"), scene.subdir(f"{number}.{code} ö")
+            expected = execute([*plain, *words], cwd=without, env=scene.environment({}))
+            ran = execute([*profiled, *words], cwd=directory, env=scene.environment({}))
+            same((ran.code, ran.out), (expected.code, expected.out), f"{name}, exit code {code}\n{ran.err}")
+            if not name.startswith("inside") and code == "0":
+                same(ran.err, expected.err, f"stderr of {name}")
+            # Below Open MPI standard output is a terminal, for which nohup has nohup.out.
+            shown = ran.out or (directory / "nohup.out").read_text()
+            check("<ä€><*>" in shown, f"{name}: {shown}")
+            if reaches: same(len(profiles_of_job(scene, directory)), 2, f"profiles, {name}: {ran.err}")
+
+
+@case(ranks=2)
+def program_runs_and_it_is_said_where_the_environment_is_lost_on_the_way(scene):
+    script = scene.dir / "loses.sh"
+    script.write_text('#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n')
+    script.chmod(0o755)
+    plain = execute([*scene.launcher(2), script, program(scene), "0", "a b"], cwd=scene.dir, env=scene.environment({})).succeeded()
+    ran = run(scene, "--", *scene.launcher(2), script, program(scene), "0", "a b")
+    same((ran.code, ran.out, scene.profiles()), (0, plain.out, []), ran.err)
+    check(ran.err.strip().splitlines()[-1].startswith("mpiprof: no profile of this run in .: the preload did not reach its ranks"), ran.err)
+
+
+@case(ranks=1)
+def setuid_programs_and_sudo_are_as_without_it_and_doctor_says_so(scene):
+    """The loader preloads nothing into them: as a user who is not root, the program runs and no profile is written."""
+    if os.getuid() != 0: raise Skip("a setuid program is made by root")
+    nobody = [scene.tool("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if any((parent.stat().st_mode & 0o5) != 0o5 for parent in scene.dir.parents): raise Skip("others cannot look into this directory")
+    place = scene.subdir("open")
+    place.chmod(0o777)
+    says = place / "setuid"
+    says.write_bytes(program(scene).read_bytes())
+    says.chmod(0o4755)
+    env = scene.environment({"HOME": place, "TMPDIR": place, "USER": "nobody"})
+    plain = execute([*nobody, says, "3", "a  b"], cwd=place, env=env)
+    ran = execute([*nobody, mpiprof(scene), "run", "--", says, "3", "a  b"], cwd=place, env=env)
+    same((ran.code, ran.out), (plain.code, plain.out), f"setuid\n{plain.err}{ran.err}")
+    same((ran.code, list(place.rglob("mpi_profile.*"))), (3, []), "profiles of a setuid program")
+    check("mpiprof: no profile of this run" in ran.err, ran.err)
+    told = scene.run_report("doctor", says, "--width", "200")
+    check(told.code == 1 and "setuid or setgid" in told.out, told.out)
+    sudo = scene.tool("sudo")
+    own = execute([sudo, "-n", "--", program(scene), "3"], cwd=place, env=env)
+    ran = execute([mpiprof(scene), "run", "--", sudo, "-n", "--", program(scene), "3"], cwd=place, env=env)
+    same((ran.code, ran.out), (own.code, own.out), f"below sudo\n{own.err}{ran.err}")
+    check(scene.run_report("doctor", sudo, "--width", "200").code == 1, "doctor of sudo")
 
 
 @case(ranks=1)

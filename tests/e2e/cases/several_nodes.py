@@ -74,6 +74,23 @@ def launch_on_two_nodes_without_a_scheduler_has_one_name(scene):
             check("on 2 nodes" in scene.run_report(cwd=directory).out, "the report does not know two nodes")
 
 
+@case(ranks=4, tier="full")
+def mpiprof_alone_reaches_the_ranks_of_both_nodes(scene):
+    """No preload is in anybody's environment: the launcher is told by mpiprof, in its own way."""
+    ring, mpiprof = scene.compile("ring.c"), scene.report.parent.parent / "launcher" / "mpiprof"
+    with Nodes(scene) as nodes:
+        words = nodes.launcher(scene, 2)
+        inside, launcher = words[:4], words[4:]
+        bare = execute([*words, ring, "5"], cwd=scene.subdir("bare"), env=scene.environment(), timeout=120)
+        if bare.code != 0:
+            raise Skip(f"this mpirun does not reach a second node here: {bare.err[-500:]}")
+        directory = scene.subdir("profiled")
+        ran = execute([*inside, mpiprof, "run", "--", *launcher, ring, "5"], cwd=directory, env=scene.environment(), timeout=120).succeeded()
+        same(ran.out, bare.out, "stdout")
+        check("profile complete: 4 of 4 ranks" in ran.err, ran.err)
+        check("on 2 nodes" in scene.run_report(cwd=directory).out, "the report does not know two nodes")
+
+
 @case(mpis=("openmpi",), ranks=4, tier="full", attempts=3)
 def a_node_that_became_slow_is_the_first_line_with_its_name_and_when(scene):
     program = scene.compile("causes.c", "-pthread")
