@@ -1,5 +1,6 @@
 """Jobs under Slurm, and under PBS as Slurm's qsub plays it: every way to start a job gives one profile per rank."""
 
+import json
 import os
 import re
 import shutil
@@ -27,8 +28,11 @@ def path_with(scene):
     return f"{folder}:{os.environ['PATH']}"
 
 
+PMI = {"openmpi": "pmix", "mpich": "pmi2"}
+
+
 def edited(scene, script, prefix):
-    """The examples as a user has them who edited the one line that is to be edited."""
+    """The examples as a user has them who edited the line or two that are to be edited."""
     shutil.copytree(ROOT / "examples", scene.dir / "examples", ignore=shutil.ignore_patterns("data_parallel"), dirs_exist_ok=True)
     (scene.dir / "examples" / "data_parallel").mkdir(exist_ok=True)
     for name in ("data_parallel.c", "Makefile"):
@@ -36,7 +40,7 @@ def edited(scene, script, prefix):
     path = scene.dir / "examples" / script
     text, lines = re.subn(r"^mpiprof=.*$", f"mpiprof={prefix}", path.read_text(), flags=re.MULTILINE)
     same(lines, 1, f"lines to edit in {script}")
-    path.write_text(text)
+    path.write_text(re.sub(r"^mpi=.*$", f"mpi={PMI[scene.mpi]}", text, flags=re.MULTILINE))
     return path
 
 
@@ -66,6 +70,111 @@ def pbs_job_script_runs_as_it_stands(scene):
 @case(ranks=4, tier="full")
 def slurm_job_script_runs_as_it_stands(scene):
     run_example(scene, "slurm/job.sbatch", "sbatch")
+
+
+def run_array(scene, script, command):
+    """Three members at once in one folder: each has its own profiles, verdict and state, and all names that its scheduler has."""
+    path = edited(scene, script, install(scene))
+    env = {"PATH": path_with(scene)}
+    scene.alone(["make", "-C", path.parents[1] / "data_parallel"], profiled=False, env=env).succeeded()
+    with Cluster(pbs=command == "qsub") as cluster:
+        array = cluster.submit(command, path.name, cwd=path.parent, env=env, patience=150)
+    raw = {}
+    for index in range(3):
+        same(len([p for p in scene.profiles(path.parent) if p.name.startswith(f"mpi_profile.{array}_{index}.")]), 2,
+             f"profiles of member {index}: {names(scene, path.parent)}")
+        line = json.loads(scene.run_report("export", "-f", "line", "--job", f"{array}_{index}", cwd=path.parent).succeeded().out)
+        same((line["job"], line["ranks"], line["completeness"]["is_complete"]), (f"{array}_{index}", 2, True), f"member {index}")
+        raw[index] = line["job_ids"].split()[1].split(".")[0]
+    same(len(set(raw.values())), 3, f"raw ids: {raw}")
+    for index, number in raw.items():
+        if number == array: continue
+        found = scene.run_report("--job", number, cwd=path.parent).succeeded()
+        check(f"job {array}_{index} ({number}" in found.out, f"--job {number}: {found.out}{found.err}")
+    listed = scene.run_report("--job", array, cwd=path.parent)
+    same(listed.code, 3, "one job is asked for")
+    check(f"--job {array}: 3 jobs are called so; choose one: {array}_0, {array}_1, {array}_2" in listed.err, listed.err)
+    outputs = [p.read_text() for p in path.parent.iterdir() if re.search(rf"{array}[._]\d(\.out)?$", p.name) and "mpi_profile" not in p.name]
+    verdicts = [re.findall(r"^mpiprof: (?!--job)", text, re.MULTILINE) for text in outputs]
+    same((len(outputs), [len(found) for found in verdicts]), (3, [1, 1, 1]), f"verdicts of members: {outputs}")
+
+
+@case(ranks=4, tier="full")
+def slurm_array_runs_as_it_stands_and_its_tasks_are_found_by_raw_ids(scene):
+    run_array(scene, "slurm/array.sbatch", "sbatch")
+
+
+@case(ranks=4, tier="full")
+def pbs_array_runs_as_it_stands(scene):
+    run_array(scene, "pbs/array.pbs", "qsub")
+
+
+@case(ranks=4, tier="full")
+def srun_example_runs_as_it_stands_and_its_steps_are_found_by_their_numbers(scene):
+    path = edited(scene, "slurm/srun.sbatch", install(scene))
+    with Cluster(pbs=False) as cluster:
+        job = cluster.submit("sbatch", path.name, cwd=path.parent, env={"PATH": path_with(scene)}, patience=150)
+    output = (path.parent / f"slurm-{job}.out").read_text()
+    same(output.count("data_parallel: 2 ranks, 100 steps"), 2, f"two steps at once: {output}")
+    same(len(re.findall(r"^mpiprof: ", output, re.MULTILINE)), 2, f"verdicts: {output}")
+    launches = set()
+    for step in (0, 1):
+        line = json.loads(scene.run_report("export", "-f", "line", "--job", f"{job}.{step}", cwd=path.parent).succeeded().out)
+        same((line["job"], line["job_ids"], line["ranks"], line["completeness"]["is_complete"]), (job, f"{job}.{step}", 2, True), f"step {step}")
+        launches.add(line["launch"])
+    same(len(launches), 2, "launches")
+    missing = scene.run_report("--job", f"{job}.2", cwd=path.parent)
+    check(missing.code == 3 and f"there is {job}" in missing.err, missing.err)
+
+
+@case(ranks=4, tier="full")
+def heterogeneous_job_runs_as_it_stands(scene):
+    path = edited(scene, "slurm/heterogeneous.sbatch", install(scene))
+    with Cluster(pbs=False) as cluster:
+        job = cluster.submit("sbatch", path.name, cwd=path.parent, env={"PATH": path_with(scene)}, patience=150)
+    output = (path.parent / f"slurm-{job}.out").read_text()
+    check("data_parallel: 4 ranks, 100 steps" in output, f"one world of four: {output}")
+    same(len(re.findall(r"^mpiprof: ", output, re.MULTILINE)), 1, output)
+    report = scene.run_report("--job", job, cwd=path.parent)
+    check("4 ranks" in report.out and "profile complete" in report.out, f"{report.out}{report.err}")
+
+
+@case(ranks=4, tier="full")
+def walltime_and_requeue_leave_readable_profiles_with_their_names_and_states(scene):
+    """One job runs into its time limit, another is requeued and runs again under the same number."""
+    ring = scene.compile("ring.c")
+    script = scene.dir / "job.sh"
+    script.write_text(f"#!/bin/bash\nexport LD_PRELOAD={scene.preload()}\n"
+                      f"[ -z \"$SLURM_RESTART_COUNT\" ] && [ -z \"$ENDLESS\" ] && wait=sleep\n"
+                      f"{scene.tool(f'mpirun.{scene.mpi}')} -n 4 {ring} 500 ${{wait:-$ENDLESS}}\n")
+    limited, requeued = scene.subdir("limited"), scene.subdir("requeued")
+    with Cluster(pbs=False) as cluster:
+        def start(place, *options, env=None):
+            job = re.search(r"\d+", cluster.run("sbatch", "-N1", "-n4", *options, script, cwd=place, env=env).succeeded().out).group()
+            output = place / f"slurm-{job}.out"
+            cluster.wait_until(lambda: output.exists() and "500 calls" in output.read_text(), "the ranks' calls", 60)
+            return job
+
+        def wait_for(job, states, patience):
+            cluster.wait_until(lambda: cluster.run("squeue", "-h", "-j", job, "-o", "%T").out.strip() in states, f"{job} in {states}", patience)
+
+        first = start(limited, "--time=1", env={"ENDLESS": "sleep"})
+        second = start(requeued, "--requeue")
+        cluster.run("scontrol", "requeue", second).succeeded()
+        wait_for(second, ("PENDING",), 60)
+        cluster.run("scontrol", "update", f"JobId={second}", "StartTime=now").succeeded()
+        wait_for(second, ("", "COMPLETED"), 120)
+        wait_for(first, ("", "TIMEOUT"), 150)
+    same(names(scene, limited), [f"mpi_profile.{first}.{rank}" for rank in range(4)], "profiles at the time limit")
+    found = scene.calls(cwd=limited)
+    same({key: n for key, n in found.items() if key[1] == "MPI_Sendrecv"}, {(rank, "MPI_Sendrecv"): 500 for rank in range(4)}, "calls")
+    told = scene.run_report("--job", first, cwd=limited)
+    check("INCOMPLETE" in told.out or "killed" in told.out or "ended without" in told.out, told.out)
+    same(names(scene, requeued), [f"mpi_profile.{second}{run}.{rank}" for run in ("-2", "") for rank in range(4)], "profiles of two runs")
+    newest = scene.run_report("--job", second, cwd=requeued).succeeded()
+    check("profile complete: 4 of 4 ranks" in newest.out, newest.out)
+    older = scene.run_report("--launch", "2", cwd=requeued)
+    check("profile complete" not in older.out, older.out)
 
 
 @case(ranks=4, tier="full")
