@@ -19,8 +19,10 @@
 #include "report/analysis/analysed.h"
 #include "report/analysis/hangs.h"
 #include "report/commands/follow.h"
+#include "report/commands/load.h"
 #include "report/commands/say.h"
 #include "report/model/units.h"
+#include "report/read/file.h"
 #include "report/sections/section.h"
 #include "report/views/terminal.h"
 #include "report/views/view.h"
@@ -49,8 +51,20 @@ bool is_stopped(std::uint32_t pid) {
     return name != std::string::npos && name + 2 < text.size() && (text[name + 2] == 'T' || text[name + 2] == 't');
 }
 
+// When its file last said something. What a living process of this machine has mapped is its memory; what it writes may
+// be old all the same: over quota, on a file system that stands still.
+std::uint64_t heard_of(const Rank& rank, const Launch& launch) {
+    if (rank.is_written)
+        for (const RankFile& file : launch.files)
+            if (file.rank == rank.rank && !file.merged)
+                return std::min(rank.updated_at_ns, FileReader::times(file.path).modified_at_ns);
+    return rank.updated_at_ns;
+}
+
 // Why what the files say may not be all: empty, or a reason.
-std::string why_not_sure(const Job& job) {
+std::string why_not_sure(const Loaded& loaded) {
+    const Job& job = loaded.job;
+    const Launch& launch = loaded.launch();
     if (job.lacks_ranks()) return "not every rank has a profile";
     const std::uint64_t now = now_ns();
     for (const Rank& rank : job.ranks) {
@@ -59,10 +73,7 @@ std::string why_not_sure(const Job& job) {
         if (rank.paused_ns != 0) return who + " has paused its recording";
         if (rank.life == Life::running && is_stopped(rank.pid)) return who + " is stopped, perhaps by a debugger";
         const std::uint64_t patience = 3 * std::max<std::uint64_t>(rank.store_period_ns, 1'000'000'000);
-        // What is mapped by a process of this machine is its memory. What it writes may be old: over quota, on a file
-        // system that stands still.
-        const bool may_be_old = rank.life != Life::running || rank.is_written;
-        if (may_be_old && rank.updated_at_ns + patience < now) return who + " has shown no sign of life for a while";
+        if (heard_of(rank, launch) + patience < now) return who + " has shown no sign of life for a while";
     }
     return "";
 }
@@ -74,26 +85,25 @@ class Watchdog {
         : options_(options), limit_ns_(static_cast<std::uint64_t>(limit_s * 1e9)), command_(command) {}
 
     int run(double interval_s) {
-        const int code = follow(options_, interval_s, [&](std::unique_ptr<Loaded> now, bool ends) {
-            return ends || !is_stuck(Analysed(now->job));
-        });
+        const int code = follow(options_, interval_s,
+                                [&](std::unique_ptr<Loaded> now, bool ends) { return ends || !is_stuck(*now); });
         return is_proven_ ? stuck : is_quiet_ ? cannot_tell : code;
     }
 
   private:
     // Whether there is nothing more to be waited for.
-    bool is_stuck(const Analysed& all) {
-        const Job& job = all.job;
+    bool is_stuck(const Loaded& loaded) {
+        const Analysed all(loaded.job);
         const std::optional<Hang>& hang = all.hang();
         const Identity identity = hang ? identity_of(*hang) : Identity{};
         looks_ = hang && identity == before_ ? looks_ + 1 : 1;
         before_ = identity;
         is_proven_ = hang && hang->for_ns >= limit_ns_ && looks_ >= looks_for_proof;
-        const auto quiet = hang ? std::nullopt : quiet_of(job);
+        const auto quiet = hang ? std::nullopt : quiet_of(loaded.job);
         is_quiet_ = quiet && quiet->for_ns >= limit_ns_;
         if (!is_proven_ && !is_quiet_) return false;
         show(all);
-        if (!command_.empty()) run_command(job);
+        if (!command_.empty()) run_command(loaded);
         return true;
     }
 
@@ -108,8 +118,8 @@ class Watchdog {
         }
     }
 
-    void run_command(const Job& job) const {
-        const std::string reason = is_proven_ ? why_not_sure(job) : "the hang is not proven";
+    void run_command(const Loaded& loaded) const {
+        const std::string reason = is_proven_ ? why_not_sure(loaded) : "the hang is not proven";
         if (!reason.empty()) return say(fmt::format("not running {}: {}", command_, reason));
         execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
         say(fmt::format("cannot run /bin/sh: {}", std::strerror(errno)));
