@@ -103,12 +103,13 @@ Result<std::size_t> choose_launch(const std::vector<Launch>& launches, const Cho
                        "mpiprof-report lists them; 1 is the newest");
     }
     if (choice.job.empty()) return 0;
-    const std::vector<std::size_t> which = launches_called(launches, choice.job, !is_own_job(choice.job));
+    std::vector<std::size_t> which = launches_called(launches, choice.job, !is_own_job(choice.job));
     if (which.empty()) return no_such_job(launches, choice.job);
+    const std::size_t newest = which.front();
+    std::reverse(which.begin(), which.end());
     std::vector<std::string> jobs = jobs_of(launches, which);
-    if (jobs.size() == 1) return which.front();
+    if (jobs.size() == 1) return newest;
     constexpr std::size_t most = 20;
-    std::sort(jobs.begin(), jobs.end());
     const std::size_t count = jobs.size();
     if (count > most) jobs.resize(most);
     return problem("--job " + choice.job, fmt::format("{} jobs are called so", count),
