@@ -33,11 +33,12 @@ void Runtime::begin_file_when_due() {
     errno = saved;
 }
 
+// The helper thread, if a window in time needs one, writes nothing until the file is whole.
 void Runtime::begin_file() {
-    awaits_file_ = false;
-    __atomic_store_n(&records_.sometimes, nullptr, __ATOMIC_RELAXED);
     (void)file_.take_name(records_.image, name());
     rank_in_path_ = records_.image.header().rank;
+    __atomic_store_n(&awaits_file_, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&records_.sometimes, nullptr, __ATOMIC_RELAXED);
 }
 
 // The helper thread writes by the path, so it rests meanwhile.

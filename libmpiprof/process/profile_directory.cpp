@@ -95,14 +95,13 @@ bool look_at(const char* path, struct stat& found) {
     return raw(SYS_newfstatat, AT_FDCWD, raw_address(path), raw_address(&found), 0) == 0;
 }
 
-// The same of what `path` would be made in.
-bool is_in_shared(const char* path) {
-    char above[4096] = "";
-    append(above, path);
-    std::size_t end = strlen(above);
-    while (end > 1 && above[end - 1] != '/') --end;
-    above[end > 1 ? end - 1 : end] = 0;
-    return hands_roots_group_on(above);
+// Cuts a path off at the directory that it lies in. False: it is the root.
+bool to_parent(char* path) {
+    std::size_t end = strlen(path);
+    while (end > 1 && path[end - 1] != '/') --end;
+    if (end <= 1 && path[1] == 0) return false;
+    path[end > 1 ? end - 1 : 1] = 0;
+    return true;
 }
 
 }  // namespace
@@ -116,13 +115,11 @@ bool hands_roots_group_on(const char* directory) {
     append(above, directory);
     struct stat own, at;
     if (!look_at(above, own) || (own.st_mode & S_ISGID) == 0) return false;
-    for (std::size_t end = strlen(above);;) {
+    do {
         if (!look_at(above, at) || at.st_gid != own.st_gid || (at.st_mode & S_ISGID) == 0) return false;
         if (at.st_uid == 0) return true;
-        while (end > 1 && above[end - 1] != '/') --end;
-        if (end <= 1) return false;
-        above[--end] = 0;
-    }
+    } while (to_parent(above));
+    return false;
 }
 
 int make_directories(char* directory) {
@@ -132,10 +129,10 @@ int make_directories(char* directory) {
         if (*c && *c != '/') continue;
         const char end = *c;
         *c = 0;
-        struct stat known;
-        const bool is_there = look_at(directory, known);
-        const unsigned mode = !is_there && is_shared && is_in_shared(directory) ? 0750 : 0700;
-        if (!is_there && mkdir(directory, mode) != 0 && errno != EEXIST && error == 0) error = errno;
+        char above[4096] = "";
+        if (is_shared) append(above, directory);
+        const bool is_groups = is_shared && to_parent(above) && hands_roots_group_on(above);
+        if (mkdir(directory, is_groups ? 0750 : 0700) != 0 && errno != EEXIST && error == 0) error = errno;
         *c = end;
         if (!end) return error;
     }

@@ -40,7 +40,7 @@ std::uint64_t Runtime::refresh(void* self, std::uint64_t period_ns) {
     r.measurements_.refresh(r.measured());
     if (!r.records_.image.is_mapped()) header.store_period_ms = static_cast<std::uint32_t>(period_ns / 1'000'000);
     if (r.helper_.is_told()) return next_ns;  // the end of the profile is written by whoever told it
-    if (r.awaits_file_) return next_ns;
+    if (__atomic_load_n(&r.awaits_file_, __ATOMIC_ACQUIRE)) return next_ns;
     const int error = r.file_.update(r.records_.image);
     if (error != 0 && error != ECANCELED) count_drop(header.drops.write_errors);
     return next_ns;

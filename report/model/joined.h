@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mpiprof::report {
 
@@ -18,5 +19,8 @@ std::string joined(const Texts& texts, std::string_view between) {
     }
     return all;
 }
+
+// Of what nearly everybody has, compiled once.
+std::string joined(const std::vector<std::string>& texts, std::string_view between);
 
 }  // namespace mpiprof::report

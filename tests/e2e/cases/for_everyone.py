@@ -273,7 +273,7 @@ def with_the_shipped_configuration_commands_builds_and_jobs_are_as_without(scene
     os.chown(top, 0, 4242)
     top.chmod(0o3777)
     text = shipped(top)
-    many = 'i=0; while [ $i -lt 300 ]; do /bin/echo $i; ls -d / ; i=$((i+1)); done; cat nothing; test 1 -gt 2'
+    many = 'i=0; while [ $i -lt 500 ]; do /bin/echo $i; ls -d / ; i=$((i+1)); done; cat nothing; test 1 -gt 2'
     source = scene.dir / "one.c"
     source.write_text("#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n")
     build = f"cc -O1 -o one {source} && ./one && make -n --version | head -1"
