@@ -210,15 +210,15 @@ def signals_reach_the_command_and_its_end_is_seen(scene):
 
 # What launchers say of themselves, and how the command is spelled for them.
 LAUNCHERS = [
-    ("mpirun", "mpirun (Open MPI) 4.1.4", "{dir}/mpirun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
-    ("mpiexec", "mpiexec (OpenRTE) 4.0", "{dir}/mpiexec -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
-    ("prterun", "prterun (PRRTE) 3.0", "{dir}/prterun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
-    ("mpiexec.hydra", "HYDRA build details:", "{dir}/mpiexec.hydra -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -n 2 ./app"),
-    ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021", "{dir}/mpirun -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -n 2 ./app"),
-    ("mpiexec", "PALS version 1.2", "{dir}/mpiexec --env LD_PRELOAD={lib} --env MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
-    ("srun", "never asked", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j {dir}/srun --export=ALL -n 2 ./app"),
-    ("jsrun", "never asked", "{dir}/jsrun -E LD_PRELOAD={lib} -E MPIPROF_DIR=mpiprof.%j -n 2 ./app"),
-    ("aprun", "aprun 5", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j {dir}/aprun -n 2 ./app"),
+    ("mpirun", "mpirun (Open MPI) 4.1.4", "{dir}/mpirun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -x MPIPROF_CONFIG=none -n 2 ./app"),
+    ("mpiexec", "mpiexec (OpenRTE) 4.0", "{dir}/mpiexec -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -x MPIPROF_CONFIG=none -n 2 ./app"),
+    ("prterun", "prterun (PRRTE) 3.0", "{dir}/prterun -x LD_PRELOAD={lib} -x MPIPROF_DIR=mpiprof.%j -x MPIPROF_CONFIG=none -n 2 ./app"),
+    ("mpiexec.hydra", "HYDRA build details:", "{dir}/mpiexec.hydra -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -genv MPIPROF_CONFIG none -n 2 ./app"),
+    ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021", "{dir}/mpirun -genv LD_PRELOAD {lib} -genv MPIPROF_DIR mpiprof.%j -genv MPIPROF_CONFIG none -n 2 ./app"),
+    ("mpiexec", "PALS version 1.2", "{dir}/mpiexec --env LD_PRELOAD={lib} --env MPIPROF_DIR=mpiprof.%j --env MPIPROF_CONFIG=none -n 2 ./app"),
+    ("srun", "never asked", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j MPIPROF_CONFIG=none {dir}/srun --export=ALL -n 2 ./app"),
+    ("jsrun", "never asked", "{dir}/jsrun -E LD_PRELOAD={lib} -E MPIPROF_DIR=mpiprof.%j -E MPIPROF_CONFIG=none -n 2 ./app"),
+    ("aprun", "aprun 5", "env LD_PRELOAD={lib} MPIPROF_DIR=mpiprof.%j MPIPROF_CONFIG=none {dir}/aprun -n 2 ./app"),
 ]
 
 
@@ -232,7 +232,7 @@ def dry_run_prints_how_each_launcher_is_told(scene):
         same((ran.code, ran.out), (0, expected.format(dir=directory, lib=os.path.realpath(scene.library)) + "\n"), says)
     directory = scene.dir / "launcher6"
     ran = run(scene, "--dry-run", "--dir", "/scratch/%j", "--", directory / "srun", "--export=NONE", "./my app", env={"MPIPROF_TRACE": "all"})
-    check("--export=LD_PRELOAD,MPIPROF_DIR,MPIPROF_TRACE './my app'" in ran.out and "MPIPROF_DIR=/scratch/%j" in ran.out, ran.out)
+    check("--export=LD_PRELOAD,MPIPROF_DIR,MPIPROF_CONFIG,MPIPROF_TRACE './my app'" in ran.out and "MPIPROF_DIR=/scratch/%j" in ran.out, ran.out)
     ran = run(scene, "--dry-run", "--", directory / "srun", "-n", "2", "/bin/echo", "--export=NONE", env={"LD_PRELOAD": ""})
     check(ran.out.endswith("srun --export=ALL -n 2 /bin/echo --export=NONE\n"), f"an argument of the program's is changed: {ran.out}")
     ran = run(scene, "--dry-run", "--", directory / "srun", "flux", env={"LD_PRELOAD": "/usr/lib/libother.so"})
