@@ -29,7 +29,8 @@ class Exam:
     chance: bool = False  # it is a different rank each time
     never: tuple = ()  # words that would be false anywhere in the summary
     how: tuple = ()  # more arguments of the program
-    known: str = ""  # what is said instead today, or what false thing stands in the summary: a miss that is known
+    known: tuple = ()  # what is said instead, as judge.py puts it: a miss that is known
+    known_false: tuple = ()  # and what is said that is false
 
     @property
     def label(self):
@@ -89,18 +90,16 @@ FAIR = [  # healthy, or merely uneven: no node, and no rank that does not stand 
 
 UNFAIR = [
     # what a send, a lock, a target or a turn waits for
-    partners("late_wait", ("late-receiver",), 1 / 2, "MPI_Send"),
     partners("above_eager", ("late-receiver",), 1 / 2, "MPI_Send"),
     partners("ssends", ("late-receiver",), 1 / 2, "MPI_Ssend"),
     partners("late_senders", ("late-sender",), 1 / 2, "MPI_Recv"),
-    partners("passive_target", ("passive-target",), 1 / 2, "MPI_Win_unlock"),
     partners("held_lock", ("held-lock", "serial-chain"), 2 / 3, "MPI_Win_lock"),
     partners("output_in_turn", ("in-turn", "serial-chain"), 12 / 21, "MPI_Barrier", steps=40),
     partners("pipeline_fill", ("pipeline", "serial-chain"), 1 / 2, "MPI_Recv", steps=40),
     partners("sum_by_hand", ("one-serves-all:0",), 27 / 44, "MPI_Recv"),
     partners("needless_barrier", ("varying-lateness",), None, "MPI_Barrier", chance=True),
     partners("tree", ("late-sender", "serial-chain"), 1 / 2, "MPI_Recv"),
-    of_two("late_wait", ("late-receiver",), 1 / 2, "MPI_Send"),
+    of_two("late_wait", ("late-receiver",), None, "MPI_Send"),  # whether the send or the receive is first is a race
     of_two("above_eager", ("late-receiver",), 1 / 2, "MPI_Send"),
     of_two("ssends", ("late-receiver",), 1 / 2, "MPI_Ssend"),
     of_two("late_senders", ("late-sender", "serial-chain"), 1 / 2, "MPI_Recv"),
@@ -146,9 +145,9 @@ UNFAIR = [
 ]
 
 # Of the programs that there were before (docs/exams.md): those that sleep, under Open MPI.
-STEPS = {"varying": 80, "moving": 100, "periodic": 80, "slow_later": 100, "two_in_turn": 100, "growing": 60, "uneven": 60, "chain": 60,
+STEPS = {"varying": 80, "periodic": 80, "slow_later": 100, "growing": 60, "uneven": 60, "chain": 60,
          "wavefront": 60}
-LIKE_OTHERS = ("elsewhere", "yields", "files", "aborted")
+LIKE_OTHERS = ("elsewhere", "yields", "files", "aborted", "halves", "moving", "two_in_turn", "threads", "handed_over")
 BEFORE = [
     Exam(cause.name + {".py": "_py", ".f90": "_f90"}.get(cause.source[cause.source.rfind("."):], ""),
          (cause.rule + (f":{cause.culprits(cause.n[0])}" if cause.ranks else ""),), cause.source,
@@ -159,3 +158,37 @@ BEFORE = [
 ]
 
 EXAMS = FAIR + UNFAIR + BEFORE
+
+# The misses that are known: what is said first instead, and what is said that is false. A rule that is mended takes its rows out.
+KNOWN = {
+    "uneven_domain": (("slow-rank:2 at MPI_Allreduce uneven_domain",), ()),
+    "below_eager": (("late-inside:2", "late-inside:0"), ("accuses late-inside:0", "accuses late-inside:2", "chance")),
+    "above_eager": (("late-inside:0,2 at MPI_Send above_eager",), ("accuses late-inside:0,2", "chance")),
+    "ssends": (("late-inside:0,2 at MPI_Ssend ssends",), ("accuses late-inside:0,2", "chance")),
+    "held_lock": (("varying-lateness at MPI_Win_lock held_lock",), ("chance",)),
+    "output_in_turn": (("varying-lateness at MPI_Barrier output_in_turn",), ("chance",)),
+    "pipeline_fill": (("late-inside:2-3 at MPI_Recv pipeline_fill",), ("accuses late-inside:2-3",)),
+    "tree": (("varying-lateness at MPI_Bcast tree",), ("chance",)),
+    "late_wait-mpich": (("late-inside:0 at MPI_Send late_wait",), ("accuses late-inside:0",)),
+    "above_eager-mpich": (("serial-chain at MPI_Send above_eager",), ("accuses late-inside:0", "crowded")),
+    "ssends-mpich": (("serial-chain at MPI_Ssend ssends",), ("accuses late-inside:0", "crowded")),
+    "late_senders-mpich": ((), ("crowded",)),
+    "passive_target-mpich": (("late-inside:1 at MPI_Win_lock passive_target",), ("accuses late-inside:1", "crowded")),
+    "held_lock-mpich": (("varying-lateness at MPI_Win_lock held_lock",), ("chance",)),
+    "rotating_slowly": ((), ("chance",)),
+    "two_kinds_of_steps": (("varying-lateness at MPI_Barrier two_kinds_of_steps", "varying-lateness at MPI_Allreduce two_kinds_of_steps"), ()),
+    "user_operation-mpich": (("crowded:0-1 at None None", "varying-lateness at MPI_Allreduce user_operation"), ("chance", "crowded")),
+    "unexpected_messages": ((), ("crowded",)),
+    "unequal_neighbours": (("slow-rank:0 at MPI_Sendrecv unequal_neighbours",), ("accuses slow-rank:0", "chance")),
+    "more_among_few": ((), ("chance",)),
+    "many_small": (("healthy at None None",), ()),
+    "spawning": (("transfers at MPI_Comm_spawn spawning",), ()),
+    "greedy_threads": ((), ("chance",)),
+    "asks_and_sleeps": (("healthy",), ()),
+    "asking_master": (("imbalance:1-3",), ()),
+    "sweep": ((), ("accuses late-inside:2-3",)),
+    "wavefront": ((), ("accuses late-inside:2-3",)),
+    "two_exchange": ((), ("chance",)),
+}
+for exam in EXAMS:
+    exam.known, exam.known_false = KNOWN.get(exam.label, ((), ()))
