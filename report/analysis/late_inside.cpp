@@ -64,6 +64,23 @@ More most_beyond_others(const Job& job, const Ranks& ranks, std::uint16_t but_fo
     return most == by_call.end() ? More{} : More{*most, static_cast<std::uint16_t>(most - by_call.begin())};
 }
 
+// Long calls that are nearly all waiting: for a partner, a target or a lock. Who is late because of them is the
+// messenger, and those who wait for partners are another rule's. Many short ones may be work: a long queue that is
+// looked through.
+bool only_waits(const Job& job, std::uint16_t call) {
+    constexpr double long_call_ns = 200'000, nearly_all = 0.75;
+    if (!may_wait_for_others(job.calls[call].traffic)) return false;
+    double calls = 0, time = 0, moving = 0;
+    for (const Row& row : job.rows) {
+        if (row.sum.call != call) continue;
+        const auto n = static_cast<double>(row.sum.calls);
+        calls += n;
+        time += static_cast<double>(row.sum.time_ns);
+        moving += slowest_moving_ns(n, static_cast<double>(row.sum.bytes));
+    }
+    return time >= long_call_ns * calls && time - moving >= nearly_all * time;
+}
+
 }  // namespace
 
 void find_late_inside(const Analysed& all, std::vector<Finding>& findings) {
@@ -81,7 +98,7 @@ void find_late_inside(const Analysed& all, std::vector<Finding>& findings) {
     if (longer_outside_ns(job, awaited->ranks) > a_good_part * of_each_ns) return;  // slow ranks are another rule's
     const More more = most_beyond_others(job, awaited->ranks, waited->call);
     const double cost = share(waiting_ns, static_cast<double>(figures.wall_ns));
-    if (more.ns < a_good_part * of_each_ns || cost < worth_a_look) return;
+    if (more.ns < a_good_part * of_each_ns || cost < worth_a_look || only_waits(job, more.call)) return;
     const Rank& first = *job.find(awaited->ranks.front());
     Finding& finding =
         add(findings, Rule::late_inside, true,

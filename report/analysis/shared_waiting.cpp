@@ -105,14 +105,32 @@ struct Partners {
     }
 };
 
-// Makes it a finding of late partners where nearly all that waits is sends, or is receives: that somebody is late to a
-// collective says nothing of these, and the other way round.
+// Some ranks wait in these calls and others do not: what those wait elsewhere, in a collective behind them, is for
+// these.
+bool have_roles(const Row& row, std::size_t ranks) {
+    constexpr double above_the_mean = 1.6;
+    return static_cast<double>(row.largest_ns) * static_cast<double>(ranks) >=
+           above_the_mean * static_cast<double>(row.sum.time_ns);
+}
+
+// A lock of a window, or what goes on at its target.
+bool is_passive(const Call& call) {
+    return call.name.starts_with("MPI_Win_lock") || call.name.starts_with("MPI_Win_unlock") ||
+           call.name.starts_with("MPI_Win_flush");
+}
+
+// Makes it a finding of late partners where nearly all that waits is sends, receives, or locks and targets: that
+// somebody is late to a collective says nothing of these, and the other way round. A good part is enough where some
+// ranks alone wait in them.
 Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e, std::optional<std::uint16_t>& call) {
-    constexpr double nearly_all = 2.0 / 3;
-    Partners sends, receives, others;
+    constexpr double nearly_all = 2.0 / 3, a_good_part = 0.3;
+    Partners sends, receives, targets, others;
     for (const Row& row : job.rows) {
         const Traffic traffic = job.calls[row.sum.call].traffic;
-        Partners& to = traffic == Traffic::send ? sends : traffic == Traffic::receive ? receives : others;
+        Partners& to = traffic == Traffic::send              ? sends
+                       : traffic == Traffic::receive         ? receives
+                       : is_passive(job.calls[row.sum.call]) ? targets
+                                                             : others;
         if (row.requests != 0)
             to.add(row, static_cast<double>(row.blocked_ns));
         else if (may_wait(job.calls[row.sum.call]) && traffic != Traffic::completion)
@@ -120,9 +138,13 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
                                          : std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_ns(row)));
     }
     const bool sends_wait = sends.ns > receives.ns;
-    const Partners& more = sends_wait ? sends : receives;
-    const double part = share(more.ns, sends.ns + receives.ns + others.ns);
-    if (!more.most || part < nearly_all) return Rule::varying;
+    const bool targets_wait = targets.ns > std::max(sends.ns, receives.ns);
+    const Partners& more = targets_wait ? targets : sends_wait ? sends : receives;
+    const double part = share(more.ns, sends.ns + receives.ns + targets.ns + others.ns);
+    if (!more.most) return Rule::varying;
+    const bool is_even = figures.efficiency->load_balance >= 0.9;
+    const double least = is_even && have_roles(*more.most, job.ranks.size()) ? a_good_part : nearly_all;
+    if (part < least) return Rule::varying;
     e.partner_share = part;
     e.is_known = false;  // calls of two are not lined up
     const double waiting = std::min(more.estimated_ns, static_cast<double>(figures.waiting_ns));
@@ -130,7 +152,7 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
     e.mpi_share = std::max(e.mpi_share, share(waiting, static_cast<double>(figures.inside_ns())));
     e.partner_bytes = share(static_cast<double>(more.most->sum.bytes), static_cast<double>(more.most->sum.calls));
     call = more.most->sum.call;
-    return sends_wait ? Rule::late_receiver : Rule::late_sender;
+    return targets_wait ? Rule::passive_target : sends_wait ? Rule::late_receiver : Rule::late_sender;
 }
 
 void varying(const Job& job, const Figures& figures, Findings& findings) {

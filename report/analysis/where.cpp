@@ -22,6 +22,18 @@ bool is_mostly_polled(const Finding& finding, const Job& job, const CallSites& f
     return waiting < finding.run_share * recorded / 2;
 }
 
+// Waiting that is mostly for the partners of one call is found at its lines: what is waited elsewhere follows from it.
+// A call that only posts waits nowhere.
+bool waits_in_its_call(const Finding& finding, const CallSites& found) {
+    if (finding.calls.empty()) return false;
+    std::uint64_t all = 0, of_call = 0;
+    for (const CallSite& site : found.sites) {
+        all += site.waiting_ns;
+        if (site.call == finding.calls.front()) of_call += site.waiting_ns;
+    }
+    return static_cast<double>(of_call) >= a_good_part * static_cast<double>(all);
+}
+
 bool is_polled(const Call& call) {
     return call.is_sampled && (call.traffic == Traffic::probe || call.traffic == Traffic::completion);
 }
@@ -35,12 +47,13 @@ Where where_of(const Finding& finding, const Job& job) {
     std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>, std::uint64_t> by_line;
     std::uint64_t all_ns = 0;
     const bool counts_polls = what == About::waiting && is_mostly_polled(finding, job, found);
+    const bool is_of_one_call = what == About::waiting && waits_in_its_call(finding, found);
     for (const CallSite& site : found.sites) {
         if (what == About::its_call && site.call != finding.calls.front()) continue;
         const bool is_time = what == About::its_call || (counts_polls && is_polled(job.calls[site.call]));
         const std::uint64_t ns = is_time ? site.time_ns : site.waiting_ns;
         all_ns += ns;
-        if (site.frames.empty()) continue;
+        if (site.frames.empty() || (is_of_one_call && site.call != finding.calls.front())) continue;
         const Place& place = site.frames[own_frame(site.frames, found.modules)];
         if (place.module != 0) by_line[{site.call, place.module, place.offset}] += ns;
     }

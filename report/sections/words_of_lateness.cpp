@@ -222,24 +222,33 @@ std::string possible_cause(const evidence::Varying& e, const Spoken& s) {
     return text;
 }
 
+// What ranks wait in, and what that is waiting for.
+struct PartnerWords {
+    std::string_view says, begins, waits;
+};
+PartnerWords partner_words(Rule rule) {
+    if (rule == Rule::passive_target)
+        return {"in locks that another rank holds, or for a target that is outside MPI, mostly", "Passive target",
+                "in one-sided calls that wait for a lock or their target"};
+    if (rule == Rule::late_sender)
+        return {"in receives whose message is sent later, mostly", "Late senders", "waiting for messages to be sent"};
+    return {"in sends whose receive is posted later, mostly", "Late receivers", "in sends that wait for the receiver"};
+}
+
 std::string says_of_partners(const evidence::Varying& e, const Spoken& s) {
-    const bool is_sender = s.finding.rule == Rule::late_sender;
     return fmt::format(
         "{} of the time in {} is spent waiting, {} of the run{}; {} of it {} {}.{} Call sites: "
         "mpiprof-report sites.",
         human_share(e.mpi_share), s.words.library, human_share(e.run_share), e.is_known ? "" : " (an estimate)",
-        human_share(e.partner_share),
-        is_sender ? "in receives whose message is sent later, mostly"
-                  : "in sends whose receive is posted later, mostly",
-        s.call(), possible_cause(e, s));
+        human_share(e.partner_share), partner_words(s.finding.rule).says, s.call(), possible_cause(e, s));
 }
 
 std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
-    const bool is_sender = s.finding.rule == Rule::late_sender;
-    return fmt::format("{}: {} of the run is spent {}, mostly in {} of {}; no rank is slow overall.",
-                       is_sender ? "Late senders" : "Late receivers", human_share(e.run_share),
-                       is_sender ? "waiting for messages to be sent" : "in sends that wait for the receiver", s.call(),
-                       human_bytes(e.partner_bytes));
+    const PartnerWords words = partner_words(s.finding.rule);
+    const bool has_size = s.finding.rule != Rule::passive_target;
+    return fmt::format("{}: {} of the run is spent {}, mostly in {}{}; no rank is slow overall.", words.begins,
+                       human_share(e.run_share), words.waits, s.call(),
+                       has_size ? " of " + human_bytes(e.partner_bytes) : "");
 }
 }  // namespace
 
@@ -247,7 +256,8 @@ const RuleWords rule_words::late_sender{
     .means = "Late senders: ranks wait in receives for messages that are sent later.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in receives, or in the "
-        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run.",
+        "MPI_Wait and MPI_Test that complete them (30 % where some ranks have most of that), and no rank is slow over "
+        "the whole run.",
     .check =
         "mpiprof-report sites has the lines, mpiprof-report peers the senders. Send as soon as the data is ready, "
         "and compute what does not need the message before waiting for it (MPI_Irecv early, MPI_Wait late).",
@@ -259,11 +269,24 @@ const RuleWords rule_words::late_receiver{
     .means = "Late receivers: sends wait until the receive is posted.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in sends, or in the "
-        "MPI_Wait and MPI_Test that complete them, and no rank is slow over the whole run. Messages above the MPI "
-        "library's eager limit wait for their receiver.",
+        "MPI_Wait and MPI_Test that complete them (30 % where some ranks have most of that), and no rank is slow over "
+        "the whole run. Messages above the MPI library's eager limit wait for their receiver.",
     .check =
         "mpiprof-report sites has the lines. Post the receive earlier (MPI_Irecv before what the receiver does in "
         "between), or send with MPI_Isend and complete it later.",
+    .says = of<evidence::Varying, says_of_partners>,
+    .begins = of<evidence::Varying, begins_of_partners>,
+};
+
+const RuleWords rule_words::passive_target{
+    .means = "Passive target: one-sided calls wait for a lock, or for a target that is outside MPI.",
+    .evidence =
+        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in MPI_Win_lock, unlock "
+        "and flush (30 % where some ranks have most of that), and no rank is slow over the whole run.",
+    .check =
+        "mpiprof-report sites has the lines. Hold exclusive locks for as short as possible, or share them "
+        "(MPI_LOCK_SHARED, MPI_Win_lock_all). Where no lock is contended, the target makes no progress while it "
+        "computes: have it call MPI now and then, or use asynchronous progress (MPICH_ASYNC_PROGRESS=1).",
     .says = of<evidence::Varying, says_of_partners>,
     .begins = of<evidence::Varying, begins_of_partners>,
 };

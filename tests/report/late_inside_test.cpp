@@ -46,11 +46,18 @@ TEST(late_inside, one_that_writes_a_file_is_named_with_the_call) {
 
 TEST(late_inside, one_that_waits_itself_is_not_accused) {
     const Job job = job_of(late_ranks({2}, "MPI_Recv", format::Traffic::receive));
-    EXPECT_EQ(name(top(job)), "late-inside");
-    EXPECT_NE(
-        report::words_of(top(job).finding, job).find("If it waits there for another rank, that rank is the cause."),
-        std::string::npos)
-        << report::words_of(top(job).finding, job);
+    EXPECT_FALSE(is_said(job, Rule::late_inside)) << sentence(job);
+    EXPECT_EQ(top(job).finding.rule, Rule::late_sender) << sentence(job);
+    EXPECT_TRUE(top(job).finding.ranks.empty());
+}
+
+TEST(late_partners, one_that_waits_for_a_lock_or_a_target_is_told_so) {
+    const Job job = job_of(late_ranks({2}, "MPI_Win_lock", format::Traffic::sync));
+    EXPECT_EQ(top(job).finding.rule, Rule::passive_target) << sentence(job);
+    EXPECT_EQ(sentence(job),
+              "Passive target: 40.0% of the run is spent in one-sided calls that wait for a lock or their target, "
+              "mostly in MPI_Win_lock; no rank is slow overall.");
+    EXPECT_FALSE(is_said(job_of(late_ranks({2}, "MPI_File_write_at", format::Traffic::file)), Rule::passive_target));
 }
 
 TEST(late_inside, two_that_are_late_together_are_named) {

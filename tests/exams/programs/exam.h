@@ -1,6 +1,6 @@
 // What the programs of an exam share: work that is slept through, so that a busy machine disturbs little, a number that
-// looks drawn, and a main that runs the program it is told. Calls of MPI are macros, so that the line of a call is that of
-// the program. Included by the programs beside it alone.
+// looks drawn, and a main that runs the program it is told. Calls of MPI are macros, so that the line of a call is that
+// of the program. Included by the programs beside it alone.
 #pragma once
 
 #include <mpi.h>

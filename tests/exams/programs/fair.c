@@ -1,4 +1,5 @@
-// Programs that are healthy or merely uneven: nobody may be accused. With those of nodes, of which one may have more to do.
+// Programs that are healthy or merely uneven: nobody may be accused. With those of nodes, of which one may have more to
+// do.
 //   fair NAME STEPS
 #include "exam.h"
 
@@ -95,8 +96,7 @@ static void rare_checkpoints(void) {
                   MPI_INFO_NULL, &file);
     for (int i = 0; i < steps; ++i) {
         work(8);
-        if (i % 25 == 0)
-            MPI_File_write_at(file, (MPI_Offset)rank * 4096, out, 4096, MPI_CHAR, MPI_STATUS_IGNORE);
+        if (i % 25 == 0) MPI_File_write_at(file, (MPI_Offset)rank * 4096, out, 4096, MPI_CHAR, MPI_STATUS_IGNORE);
     }
     MPI_File_close(&file);
 }

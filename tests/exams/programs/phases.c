@@ -1,5 +1,5 @@
-// Programs whose late rank is not the same all the time: one after the other, in turn, for a moment, at the end of a list
-// of tasks.
+// Programs whose late rank is not the same all the time: one after the other, in turn, for a moment, at the end of a
+// list of tasks.
 //   phases NAME STEPS
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Programs whose loss is one of the whole process: before MPI_Init, after the last message, in what is started, in other
-// threads, while they ask.
+// Programs whose loss is one of the whole process: before MPI_Init, after the last message, in what is started, in
+// other threads, while they ask.
 //   process NAME STEPS
 #include <pthread.h>
 #include <sched.h>

@@ -80,8 +80,7 @@ static void more_among_few(void) {
     MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &few);
     for (int i = 0; i < steps; ++i) {
         work(4);
-        for (int j = 0; j < 8 && rank < 2; ++j)
-            MPI_Allreduce(out, in, LARGE / 64, MPI_DOUBLE, MPI_SUM, few);
+        for (int j = 0; j < 8 && rank < 2; ++j) MPI_Allreduce(out, in, LARGE / 64, MPI_DOUBLE, MPI_SUM, few);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Comm_free(&few);
