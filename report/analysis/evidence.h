@@ -175,7 +175,7 @@ struct Varying {
     double mpi_share = 0;  // of the time in MPI
     double run_share = 0;
     double slow_share = 0;          // of the run, besides: waiting for ranks that are slow all the time
-    bool is_said_for_whom = false;  // by another finding: a chain, or one that serves all
+    bool is_said_for_whom = false;  // by another finding: a chain, one that serves all, ranks that are late inside MPI
     // Why, perhaps; each only where it is worth saying. The second where the kernel keeps no account of the first.
     std::optional<double> processor_share;   // of the run the ranks waited for a processor
     bool is_processor_outside = false;       // MPI; else inside or outside, which is not known

@@ -105,12 +105,13 @@ struct Partners {
     }
 };
 
-// Some ranks wait in these calls and others do not: what those wait elsewhere, in a collective behind them, is for
-// these.
-bool have_roles(const Row& row, std::size_t ranks) {
-    constexpr double above_the_mean = 1.6;
-    return static_cast<double>(row.largest_ns) * static_cast<double>(ranks) >=
-           above_the_mean * static_cast<double>(row.sum.time_ns);
+// Some ranks wait in these calls and others do not, for about as long as ranks are inside MPI on average: what the
+// others wait elsewhere, in a collective behind these calls, is for these.
+bool have_roles(const Row& row, const Figures& figures) {
+    constexpr double above_the_mean = 1.6, a_good_part = 0.5;
+    const auto longest = static_cast<double>(row.largest_ns), ranks = static_cast<double>(figures.ranks);
+    return longest * ranks >= above_the_mean * static_cast<double>(row.sum.time_ns) &&
+           longest * ranks >= a_good_part * static_cast<double>(figures.inside_ns());
 }
 
 // A lock of a window, or what goes on at its target.
@@ -120,10 +121,10 @@ bool is_passive(const Call& call) {
 }
 
 // Makes it a finding of late partners where nearly all that waits is sends, receives, or locks and targets: that
-// somebody is late to a collective says nothing of these, and the other way round. A good part is enough where some
-// ranks alone wait in them.
+// somebody is late to a collective says nothing of these, and the other way round. Less is enough where some ranks
+// alone wait in them.
 Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e, std::optional<std::uint16_t>& call) {
-    constexpr double nearly_all = 2.0 / 3, a_good_part = 0.3;
+    constexpr double nearly_all = 2.0 / 3;
     Partners sends, receives, targets, others;
     for (const Row& row : job.rows) {
         const Traffic traffic = job.calls[row.sum.call].traffic;
@@ -143,8 +144,7 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
     const double part = share(more.ns, sends.ns + receives.ns + targets.ns + others.ns);
     if (!more.most) return Rule::varying;
     const bool is_even = figures.efficiency->load_balance >= 0.9;
-    const double least = is_even && have_roles(*more.most, job.ranks.size()) ? a_good_part : nearly_all;
-    if (part < least) return Rule::varying;
+    if (part < nearly_all && !(is_even && have_roles(*more.most, figures))) return Rule::varying;
     e.partner_share = part;
     e.is_known = false;  // calls of two are not lined up
     const double waiting = std::min(more.estimated_ns, static_cast<double>(figures.waiting_ns));
@@ -188,7 +188,7 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     const auto has = [&](Rule rule) {
         return std::any_of(findings.begin(), findings.end(), [rule](const Finding& said) { return said.rule == rule; });
     };
-    e.is_said_for_whom = has(Rule::serial_chain) || has(Rule::one_serves_all);
+    e.is_said_for_whom = has(Rule::serial_chain) || has(Rule::one_serves_all) || has(Rule::late_inside);
     const ComparedCall* call = most_waited_in(job);
     if (!has(Rule::serial_chain) && call && !call->last_ranks.empty()) {
         const LastRank& last = call->last_ranks.front();

@@ -212,7 +212,7 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
     const Job& job = all.job;
     const Figures& figures = all.figures();
     constexpr double goes_with_rank = 0.95;
-    constexpr double apart = 0.3;  // of the whole spread: between the slow ones and the others
+    constexpr double apart = 0.4;  // of the whole spread: between the slow ones and the others
     if (!figures.efficiency || figures.mpi_ns == 0) return;
     const double mean = figures.outside.mean_ns;
     const double longer = static_cast<double>(figures.outside.most.ns) - mean;

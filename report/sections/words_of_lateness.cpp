@@ -256,8 +256,8 @@ const RuleWords rule_words::late_sender{
     .means = "Late senders: ranks wait in receives for messages that are sent later.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in receives, or in the "
-        "MPI_Wait and MPI_Test that complete them (30 % where some ranks have most of that), and no rank is slow over "
-        "the whole run.",
+        "MPI_Wait and MPI_Test that complete them (less where some ranks alone wait in them, for at least half the mean "
+        "time in MPI), and no rank is slow over the whole run.",
     .check =
         "mpiprof-report sites has the lines, mpiprof-report peers the senders. Send as soon as the data is ready, "
         "and compute what does not need the message before waiting for it (MPI_Irecv early, MPI_Wait late).",
@@ -269,8 +269,8 @@ const RuleWords rule_words::late_receiver{
     .means = "Late receivers: sends wait until the receive is posted.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in sends, or in the "
-        "MPI_Wait and MPI_Test that complete them (30 % where some ranks have most of that), and no rank is slow over "
-        "the whole run. Messages above the MPI library's eager limit wait for their receiver.",
+        "MPI_Wait and MPI_Test that complete them (less where some ranks alone wait in them, for at least half the mean "
+        "time in MPI), and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their receiver.",
     .check =
         "mpiprof-report sites has the lines. Post the receive earlier (MPI_Irecv before what the receiver does in "
         "between), or send with MPI_Isend and complete it later.",
@@ -282,7 +282,8 @@ const RuleWords rule_words::passive_target{
     .means = "Passive target: one-sided calls wait for a lock, or for a target that is outside MPI.",
     .evidence =
         "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in MPI_Win_lock, unlock "
-        "and flush (30 % where some ranks have most of that), and no rank is slow over the whole run.",
+        "and flush (less where some ranks alone wait in them, for at least half the mean time in MPI), and no rank is "
+        "slow over the whole run.",
     .check =
         "mpiprof-report sites has the lines. Hold exclusive locks for as short as possible, or share them "
         "(MPI_LOCK_SHARED, MPI_Win_lock_all). Where no lock is contended, the target makes no progress while it "
