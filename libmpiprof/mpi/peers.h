@@ -275,14 +275,12 @@ template <class Language, class Row>
 format::Request shown_of(Row row, const Ledger& ledger, const Word* words) {
     const Facts& facts = row.facts;
     const int comm = facts.at(Role::comm), rank = facts.has(Role::dest) ? facts.at(Role::dest) : facts.at(Role::source);
-    // Of a call that is not timed the token alone tells where it returns to.
+    // Of a call that is not timed the token alone tells where it returns to; on aarch64 nobody does.
     const Word* token = thread_state.token;
     Word returns_to = address_of(ledger.hand.key());
-#if defined(__x86_64__)
     if (const Word* frame = reinterpret_cast<const Word*>(reinterpret_cast<const char*>(token) - 1);
         token == untimed(frame) && facts.treatment != Treatment::timed)
-        returns_to = *frame;
-#endif
+        returns_to = returns_by_register ? 0 : *frame;
     format::Request shown{};
     shown.posted_by = call_key(facts.id, returns_to);
     shown.communicator = static_cast<std::uint64_t>(comm >= 0 ? Language::handle(words[comm]) : no_handle);

@@ -1,4 +1,4 @@
-// The little programs of .eh_frame that say where a function's caller is, on x86-64: the bytes, the rows of the table
+// The little programs of .eh_frame that say where a function's caller is: the bytes, the rows of the table
 // that they describe, and how they are run. For frame_rules.cpp. Reads within the bounds that it is given, and knows no
 // object.
 #pragma once
@@ -9,7 +9,11 @@
 
 namespace mpiprof::frame {
 
+#if defined(__aarch64__)
+inline constexpr std::uint64_t rbp = 29, rsp = 31, return_register = 30;
+#else
 inline constexpr std::uint64_t rbp = 6, rsp = 7, return_register = 16;
+#endif
 
 class Reader {
   public:
@@ -68,9 +72,9 @@ struct State {
     CfaRule cfa;
     RbpRule rbp;
     bool is_strange;     // a rule that is not one of ours
-    bool returns_above;  // the return address lies right below the CFA
+    bool returns_above;  // the return address lies right below the CFA; by register: at returns_at
     bool is_outermost;   // there is none
-    std::int64_t cfa_offset, rbp_offset;
+    std::int64_t cfa_offset, rbp_offset, returns_at;
     void by(std::uint64_t reg) {
         cfa = reg == frame::rsp ? CfaRule::by_rsp : reg == frame::rbp ? CfaRule::by_rbp : CfaRule::none;
     }
@@ -78,18 +82,18 @@ struct State {
     void lies(std::uint64_t reg, std::int64_t offset) {
         if (reg == return_register) is_outermost = false;
         if (reg == frame::rbp) rbp = RbpRule::at_cfa, rbp_offset = offset;
-        if (reg == return_register) returns_above = offset == -8;
+        if (reg == return_register) returns_above = returns_by_register || offset == -8, returns_at = offset;
     }
     void is_lost(std::uint64_t reg) {
         if (reg == frame::rbp || reg == frame::rsp) is_strange = true;
-        if (reg == return_register) returns_above = false;
+        if (reg == return_register) returns_above = false, is_strange |= returns_by_register;
     }
 };
 
 // An expression that is `%rbp + offset`, with one DW_OP_deref behind it if `derefs`.
 inline bool is_by_rbp(Reader expression, bool derefs, std::int64_t& offset) {
-    constexpr std::uint8_t breg6 = 0x76, deref = 0x06;
-    if (expression.read<std::uint8_t>() != breg6) return false;
+    constexpr std::uint8_t by_register = 0x70 + rbp, deref = 0x06;
+    if (expression.read<std::uint8_t>() != by_register) return false;
     offset = expression.sleb();
     if (derefs && expression.read<std::uint8_t>() != deref) return false;
     return expression.is_good() && !expression.has(1);
@@ -159,7 +163,7 @@ struct Program {
   private:
     void restore(State& state, std::uint64_t reg) const {
         if (reg == rbp) state.rbp = initial.rbp, state.rbp_offset = initial.rbp_offset;
-        if (reg == return_register) state.returns_above = initial.returns_above;
+        if (reg == return_register) state.returns_above = initial.returns_above, state.returns_at = initial.returns_at;
     }
     // What is said of a register.
     bool run_register(std::uint8_t operation, Reader& code, State& state) const {
@@ -226,6 +230,8 @@ struct Program {
             case 0x13:
                 state.cfa_offset = times(static_cast<std::uint64_t>(code.sleb()), data_alignment);
                 return true;
+            case 0x2d:  // aarch64: from here on the return address is signed, or no more
+                return returns_by_register;
             case 0x2e:
                 code.uleb();
                 return true;  // GNU_args_size

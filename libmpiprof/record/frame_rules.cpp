@@ -155,7 +155,7 @@ bool read_rule(const Object& object, const std::uint8_t* at, std::uint64_t addre
         state.cfa = CfaRule::outermost;
         return true;
     }
-    return !state.is_strange && state.returns_above && state.cfa != CfaRule::none;
+    return !state.is_strange && (state.returns_above || returns_by_register) && state.cfa != CfaRule::none;
 }
 
 struct Question {
@@ -219,7 +219,11 @@ int look_into(dl_phdr_info* info, std::size_t, void* argument) {
     const auto rbp_offset = static_cast<std::int16_t>(state.rbp_offset);
     if (!is_known || state.cfa_offset != offset || state.rbp_offset != rbp_offset)
         return {address, 0, 0, CfaRule::none, RbpRule::same};
-    return {address, offset, rbp_offset, state.cfa, state.rbp};
+    FrameRule rule{address, offset, rbp_offset, state.cfa, state.rbp};
+#if defined(__aarch64__)
+    rule.returns_at = state.returns_above ? static_cast<std::int32_t>(state.returns_at) : 0;
+#endif
+    return rule;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How to get from a function's frame to its caller's, on x86-64: read from the .eh_frame of the object that a return
+// How to get from a function's frame to its caller's: read from the .eh_frame of the object that a return
 // address lies in, and remembered by that address until a library comes or goes, which each walk asks once. Called by
 // own_unwinder.cpp when a thread meets a new place. Knows the rules that compilers make; of any other it says that
 // there is none.

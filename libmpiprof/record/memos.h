@@ -4,6 +4,7 @@
 // it keep what they know of their place in the program. The thread alone uses it.
 #pragma once
 
+#include "libmpiprof/record/frame_rule.h"
 #include "libmpiprof/record/growing_pairs.h"
 #include "libmpiprof/record/handles.h"
 #include "libmpiprof/record/memo.h"
@@ -55,7 +56,7 @@ class Memos {
         if (m.frame != frame) [[unlikely]]
             return false;
         if (!compares_words) return true;
-        return lower_half(frame[m.at[0]]) == m.word[0] && lower_half(frame[m.at[1]]) == m.word[1];
+        return lower_half(above(frame, m.at[0])) == m.word[0] && lower_half(above(frame, m.at[1])) == m.word[1];
     }
     static bool hit(const Memo& m, std::uint64_t key, Word type, Word comm) {
         return m.key == key && m.type == type && m.comm == comm;
@@ -76,7 +77,7 @@ class Memos {
     }
     // The lower half of a word above the frame, where these are compared.
     static std::uint32_t word_above(const Word* frame, std::uint16_t at) {
-        return compares_words ? lower_half(frame[at]) : 0;
+        return compares_words ? lower_half(above(frame, at)) : 0;
     }
     // From now on the first memo of a place holds these handles: a call with the same ones asks for nothing.
     void hold(Memo& first, Word type, Word comm, const Meaning& meaning);
@@ -109,15 +110,13 @@ class Memos {
   private:
     static constexpr unsigned memo_bits = 8;
     static constexpr unsigned first_memos = 1u << memo_bits;
-#if defined(__x86_64__)
-    static constexpr bool compares_words = true;
-#else
-    static constexpr bool compares_words = false;
-#endif
+    static constexpr bool compares_words = MPIPROF_HAS_OWN_UNWINDER;
+    // At 0 lies the call's own return address, or where that is in a register, a word of our own frame.
+    static Word above(const Word* frame, std::uint16_t at) { return !returns_by_register || at != 0 ? frame[at] : 0; }
     // What differs between callers; where the next but one lies is known below the first memo's own caller only.
     static std::uint64_t caller_part(const Memo& first, const Word* frame) {
-        const Word caller = frame[first.at[0]];
-        const Word next = lower_half(caller) == first.word[0] ? frame[first.at[1]] : 0;
+        const Word caller = above(frame, first.at[0]);
+        const Word next = lower_half(caller) == first.word[0] ? above(frame, first.at[1]) : 0;
         return static_cast<std::uint64_t>(caller + next * 2);
     }
     static std::uint64_t second_hash(std::uint64_t key, const Memo& first, const Word* frame,

@@ -8,12 +8,20 @@
 #include <sys/resource.h>
 
 #include "libmpiprof/base/kernel_files.h"
+#include "libmpiprof/record/frame_rule.h"
 #include "libmpiprof/record/mapped_words.h"
 
 namespace mpiprof {
 namespace {
 
+#if defined(__x86_64__)
 constexpr std::uintptr_t page = 4096;
+std::uintptr_t page_of(std::uintptr_t at) { return at / page * page; }
+#else
+constexpr std::uintptr_t page = 4096;  // of those that there may be, the smallest
+// mincore() refuses an address that is not a page's own: with pages of 64 KiB no stack would ever be known.
+std::uintptr_t page_of(std::uintptr_t at) { return at & ~(static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1); }
+#endif
 
 // Not by getauxval(), which every process would pay with a relocation. 0: not known.
 std::uintptr_t end_of_first_stack() {
@@ -52,7 +60,7 @@ std::uintptr_t FirstStack::look_below(std::uintptr_t at) {
     }
     if (at >= end || end - at >= surely_one) return 0;
     const std::uintptr_t known = __atomic_load_n(&begin_, __ATOMIC_RELAXED);
-    const std::uintptr_t begin = at / page * page;
+    const std::uintptr_t begin = page_of(at);
     if (begin < known && !is_mapped(begin, known < end ? known : end)) return 0;
     if (begin < known) __atomic_store_n(&begin_, begin, __ATOMIC_RELAXED);
     return end - at;
@@ -73,17 +81,28 @@ bool NativeStack::read_elsewhere(const Word* at, Word& word) {
     return address % sizeof(Word) == 0 && MappedWords(&one, 1).read(address, word);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
+
+// The record lies so many bytes around where the thread's pointer leads: from there on, or on aarch64 up to there.
+std::uintptr_t record_of_this_thread([[maybe_unused]] std::uintptr_t bytes) {
+    std::uintptr_t at;
+#if defined(__aarch64__)
+    asm("mrs %0, tpidr_el0" : "=r"(at));
+    return at - bytes;
+#else
+    asm("movq %%fs:0, %0" : "=r"(at));
+    return at;
+#endif
+}
 
 // glibc keeps a thread's stack as three words that follow each other, its lowest address, its size and how much of it
-// is a fence, in the record of the thread that %fs points at; and that record lies at the top of this very stack. Where
-// among its words they are differs between versions; that they are these is told by what they say. The first thread's
-// says nothing of the kind.
+// is a fence, in the record of the thread that its register leads to; and that record lies at the top of this very
+// stack. Where among its words they are differs between versions; that they are these is told by what they say. The
+// first thread's says nothing of the kind.
 NativeStack NativeStack::of_this_thread() {
     constexpr std::uintptr_t record_bytes = 2304, most_above = 65536;  // what lies above the stack proper
     if (raw(SYS_gettid) == raw(SYS_getpid)) return {};
-    std::uintptr_t record;
-    asm("movq %%fs:0, %0" : "=r"(record));
+    const std::uintptr_t record = record_of_this_thread(record_bytes);
     Word room[96] = {}, word = 0;
     MappedWords words(room, sizeof room / sizeof *room);
     std::uintptr_t last[2] = {};
@@ -93,7 +112,7 @@ NativeStack NativeStack::of_this_thread() {
         const auto fence = static_cast<std::uintptr_t>(word);
         if (begin != 0 && begin % page == 0 && begin < record && begin + size - record - 1 < most_above &&
             fence < size) {
-            found = {begin, record};
+            found = {begin, returns_by_register ? record + record_bytes : record};
             break;
         }
         last[0] = size;

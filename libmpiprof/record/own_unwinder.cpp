@@ -2,7 +2,9 @@
 // signal came in while another stack was in use; one that asks who is further up goes on there.
 #include "libmpiprof/record/own_unwinder.h"
 
-#if defined(__x86_64__)
+#include "libmpiprof/record/frame_rule.h"
+
+#if MPIPROF_HAS_OWN_UNWINDER
 
 #include <link.h>
 
@@ -41,15 +43,62 @@ class Stack {
 constexpr std::uintptr_t largest_frame = std::uintptr_t{64} << 20;
 bool is_above(std::uintptr_t cfa, const Cursor& cursor) { return cfa - cursor.cfa - 1 < largest_frame; }
 
+// What differs between the processors: the frame that the kernel makes for a handler, and how one returns from it.
+#if defined(__aarch64__)
+constexpr std::uintptr_t context_at = 128, saved_rbp = 416, saved_rsp = 432, saved_address = 440, saved_link = 424;
+
+// The kernel's code has no description, or none that says "signal". Other unwinders know it by these instructions, too.
+bool is_way_back(Word address, Stack& stack) {
+    constexpr std::uint32_t mov_139_to_x8 = 0xd2801168, svc_0 = 0xd4000001;
+    std::uint32_t found[4];
+    Word word[2];
+    const auto at = static_cast<std::uintptr_t>(address), begin = at & ~std::uintptr_t{7};
+    if (at % 4 != 0 || !stack.read(begin, word[0]) || !stack.read(begin + sizeof(Word), word[1])) return false;
+    __builtin_memcpy(found, word, sizeof found);
+    const std::uint32_t* const code = found + (at - begin) / 4;
+    return code[0] == mov_139_to_x8 && code[1] == svc_0;
+}
+
+// Where functions sign what they return to (-mbranch-protection), it lies on the stack with the signature.
+Word without_signature(Word address) {
+    register Word x30 asm("x30") = address;
+    asm("hint #7" : "+r"(x30));  // xpaclri, which older processors take for nothing
+    return x30;
+}
+
+[[gnu::always_inline]] inline bool read_return(const FrameRule& rule, std::uintptr_t cfa, Cursor& cursor,
+                                               Stack& stack) {
+    if (rule.returns_at == 0) {
+        if (cursor.is_return) return false;  // the call that it is in has taken x30
+        cursor.address = without_signature(cursor.link);
+        cursor.place = nullptr;
+        return true;
+    }
+    const std::uintptr_t at = cfa + static_cast<std::uintptr_t>(std::int64_t{rule.returns_at});
+    Word word;
+    if (at < cursor.cfa || at >= cfa || !stack.read(at, word)) return false;
+    cursor.address = without_signature(word);
+    cursor.place = reinterpret_cast<const Word*>(at);
+    return true;
+}
+#else
+constexpr std::uintptr_t context_at = 0, saved_rbp = 120, saved_rsp = 160, saved_address = 168;
+bool is_way_back(Word, Stack&) { return false; }  // it has a description
+
+[[gnu::always_inline]] inline bool read_return(const FrameRule&, std::uintptr_t cfa, Cursor& cursor, Stack& stack) {
+    return stack.read(cfa - sizeof(Word), cursor.address);
+}
+#endif
+
 // Up from what the kernel laid onto the stack for a handler: a ucontext_t. A handler's stack of its own ends there,
 // unless the walk may go on where the interrupted one is.
 bool leave_signal(Cursor& cursor, Stack& stack, bool may_cross) {
-    constexpr std::uintptr_t stack_begin = 16, stack_size = 32, rbp = 120, rsp = 160, rip = 168;
-    const std::uintptr_t context = cursor.cfa;
+    constexpr std::uintptr_t stack_begin = 16, stack_size = 32;
+    const std::uintptr_t context = cursor.cfa + context_at;
     Word begin, size, word[3];
     if (!stack.read(context + stack_begin, begin) || !stack.read(context + stack_size, size) ||
-        !stack.read(context + rbp, word[0]) || !stack.read(context + rsp, word[1]) ||
-        !stack.read(context + rip, word[2]))
+        !stack.read(context + saved_rbp, word[0]) || !stack.read(context + saved_rsp, word[1]) ||
+        !stack.read(context + saved_address, word[2]))
         return false;
     const auto interrupted = static_cast<std::uintptr_t>(word[1]);
     const auto is_alternate = [&](std::uintptr_t at) {
@@ -61,6 +110,9 @@ bool leave_signal(Cursor& cursor, Stack& stack, bool may_cross) {
         return false;
     if (!stack.read(interrupted - sizeof(Word), below)) return false;
     cursor = {word[2], interrupted, static_cast<std::uintptr_t>(word[0]), false};
+#if defined(__aarch64__)
+    if (!stack.read(context + saved_link, cursor.link)) return false;
+#endif
     return true;
 }
 
@@ -72,14 +124,14 @@ bool leave_signal(Cursor& cursor, Stack& stack, bool may_cross) {
         if (cfa - cursor.cfa > largest_frame || !stack.read(cfa, word)) return false;
         cfa = static_cast<std::uintptr_t>(word);
     }
-    if (!is_above(cfa, cursor)) return false;
+    const bool may_be_empty = returns_by_register && !cursor.is_return;
+    if (!is_above(cfa, cursor) && !(may_be_empty && cfa == cursor.cfa)) return false;
     if (rule.rbp != RbpRule::same) {
         const std::uintptr_t at = by(rule.rbp == RbpRule::at_cfa ? cfa : cursor.rbp, rule.rbp_offset);
         if (at < cursor.cfa || at >= cfa || !stack.read(at, word)) return false;
         cursor.rbp = static_cast<std::uintptr_t>(word);
     }
-    if (!stack.read(cfa - sizeof(Word), word)) return false;
-    cursor.address = word;
+    if (!read_return(rule, cfa, cursor, stack)) return false;
     cursor.cfa = cfa;
     cursor.is_return = true;
     return true;
@@ -88,11 +140,19 @@ bool leave_signal(Cursor& cursor, Stack& stack, bool may_cross) {
 // What a walk starts from: the frame of the function that asks, which has to last as long as the walk does.
 [[gnu::always_inline]] inline Cursor here() {
     Cursor cursor;
+#if defined(__aarch64__)
+    asm volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
+                 : "=&r"(cursor.address), "=&r"(cursor.cfa), "=&r"(cursor.rbp));
+#else
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
                  : "=&a"(cursor.address), "=&d"(cursor.cfa), "=&c"(cursor.rbp));  // none of them is %rbp itself
+#endif
     cursor.is_return = false;
     return cursor;
 }
+
+// What walks before have found is known by the words of the stack right below each CFA (own_ways.h, known_steps.h).
+constexpr bool remembers_ways = !returns_by_register;
 
 // From frame to frame, as long as `visit(cursor)` says so, within the loader's lock, which is taken once: what the
 // rules are read from stays where it is.
@@ -129,10 +189,15 @@ struct Walk {
     }
     [[gnu::noinline]] int follow(bool has_rules, Stack& stack) {
         const auto rule_at = [&](const Cursor& at) {
-            return has_rules ? rules.find(at.address, at.is_return) : FrameRules::read_anew(at.address, at.is_return);
+            FrameRule rule =
+                has_rules ? rules.find(at.address, at.is_return) : FrameRules::read_anew(at.address, at.is_return);
+            if (returns_by_register && (rule.cfa == CfaRule::none || rule.cfa == CfaRule::no_code) &&
+                is_way_back(at.address, stack))
+                rule.cfa = CfaRule::signal;
+            return rule;
         };
         Cursor cursor = start;  // which lies in registers
-        const bool is_at_call = call == 0 || (has_rules && go_to_call(cursor));
+        const bool is_at_call = call == 0 || (has_rules && remembers_ways && go_to_call(cursor));
         FrameRule rule = rule_at(cursor);
         // To the next frame further up; false: `rule` says how the walk ends.
         const auto go_up = [&] __attribute__((always_inline)) {
@@ -149,11 +214,11 @@ struct Walk {
                 if (!go_up()) return end_by(rule);
                 way.add(start.cfa, before, cursor);
             } while (cursor.cfa != call || cursor.address != behind);
-            if (has_rules) rules.own_ways.learn(way);
+            if (has_rules && remembers_ways) rules.own_ways.learn(way);
         }
         // Steps are remembered in the order of their addresses.
-        return has_rules && !Crosses ? follow_known(go_up, rule_at, rule, cursor, stack)
-                                     : follow_on(go_up, rule, cursor);
+        return has_rules && remembers_ways && !Crosses ? follow_known(go_up, rule_at, rule, cursor, stack)
+                                                       : follow_on(go_up, rule, cursor);
     }
     template <class GoUp>
     [[gnu::always_inline]] int follow_on(GoUp& go_up, const FrameRule& rule, const Cursor& cursor) {
@@ -213,10 +278,14 @@ struct Walk {
 
 [[gnu::noinline]] int follow(CallStack& stack, unsigned wanted) {
     const auto add = [&](const Cursor& cursor) __attribute__((always_inline)) {
-        const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
         if (cursor.address == 0) return false;
         stack.address[stack.depth] = cursor.address;
+#if defined(__aarch64__)
+        stack.place[stack.depth] = cursor.place;
+#else
+        const auto* place = reinterpret_cast<const Word*>(cursor.cfa) - 1;
         stack.place[stack.depth] = cursor.is_return || *place == cursor.address ? place : nullptr;
+#endif
         return ++stack.depth < wanted;
     };
     Walk<decltype(add), false> walk{here(), add, reinterpret_cast<std::uintptr_t>(stack.place[0] + 1),

@@ -1,6 +1,7 @@
 // dlsym in three steps. Nothing is kept open: RTLD_NOLOAD handles are given back, the objects stay as they were.
 #include "libmpiprof/wrap/real.h"
 
+#include "libmpiprof/record/frame_rule.h"
 #include "libmpiprof/record/own_unwinder.h"
 
 #include <dlfcn.h>
@@ -249,7 +250,7 @@ Nesting find_nesting(const Word* frame, const Word* token, Word return_address, 
     return {may_be_intact(frame, holder, own), false};
 }
 
-#if defined(__x86_64__)
+#if MPIPROF_HAS_OWN_UNWINDER
 const Unwinder* find_unwinder() { return &own_unwinder; }
 #else
 const Unwinder* find_unwinder() {
