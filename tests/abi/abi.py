@@ -7,6 +7,9 @@ FAMILY is mpich (int handles), standard (MPI 5, pointers) or unknown. Every argu
 passed, with and without the library, and the profile must say what the program booked."""
 
 import argparse
+import collections
+import json
+import os
 import pathlib
 import re
 import shlex
@@ -27,6 +30,10 @@ def build(arguments, directory):
     execute([*common, "-shared", HERE / "fake.cpp", "-o", library], timeout=200).succeeded()
     execute([*common, HERE / "program.cpp", library, "-o", program], timeout=200).succeeded()
     execute([*common, HERE / "fetch.cpp", "-Wl,--export-dynamic", "-ldl", "-o", directory / "fetch"], timeout=200).succeeded()
+    execute([*common, HERE / "callers.cpp", library, "-pthread", "-o", directory / "callers"], timeout=200).succeeded()
+    # qemu maps a file by this machine's pages: of a larger one that the file's end lies in, what is behind it would be missing.
+    for file in (library, program, directory / "callers", directory / "fetch"):
+        os.truncate(file, file.stat().st_size + -file.stat().st_size % 65536)
     return program
 
 
@@ -77,6 +84,17 @@ def run_family(arguments, scene):
         check(re.search(r"^MPI_Send +2 +24\.0 ", text, re.M), f"the text was not written again after the last session:\n{text}")
 
 
+def run_callers(arguments, scene):
+    """Callers behind one function are told apart, with their lines, in the first thread and in another."""
+    directory, ours = run(arguments, scene, [scene.dir / "callers"], "callers_seen", [arguments.library])
+    same((ours.code, ours.out, ours.err), (0, "120 calls, 0 wrong\n", ""), "callers")
+    found = collections.Counter()
+    for row in json.loads(scene.run_report("sites", "--format", "json", cwd=directory).succeeded().out)["sites"]:
+        frames = [frame.split() for frame in row["stack"].split(" < ")]
+        found[tuple(frame[-1] for frame in frames[:2])] += row["calls_total"]
+    same(dict(found), {("meet", "first"): 60, ("meet", "second"): 40, ("meet", "call_all"): 20}, "(function, its caller): calls")
+
+
 def run_fetched(arguments, scene):
     """Functions fetched by dlsym, with the hook beside the library, alone, and with neither."""
     hook = arguments.library.with_name("libmpiprof-dlsym.so")
@@ -104,11 +122,12 @@ def main():
         if tool and not shutil.which(shlex.split(tool)[0]):
             print(f"SKIPPED: there is no {shlex.split(tool)[0]} here")
             return 77
-    scene = Scene(f"abi_{arguments.family}", "emulated" if arguments.emulator else "native", arguments.library.resolve(),
+    scene = Scene(f"abi_{arguments.family}", "_".join(re.findall(r"\w+", arguments.emulator)) or "native", arguments.library.resolve(),
                   arguments.report.resolve(), arguments.work.resolve())
     try:
         run_family(arguments, scene)
         run_fetched(arguments, scene)
+        run_callers(arguments, scene)
     except Failed as failure:
         print(f"FAILED: {failure}\nits directory: {scene.dir}")
         return 1
