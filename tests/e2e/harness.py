@@ -12,13 +12,13 @@ import io
 import os
 import pathlib
 import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+
+from processes import end_session, end_who_is_left, wait_for  # noqa: F401
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
@@ -94,13 +94,6 @@ class Ran:
         return self
 
 
-def wait_for(process, timeout):
-    """Its exit code, as soon as it has one: Popen.wait() with a time limit looks every 50 ms, which bench/programs would measure."""
-    with open(os.pidfd_open(process.pid), "rb", buffering=0) as end:
-        if not select.select([end], [], [], timeout)[0]: raise subprocess.TimeoutExpired(process.args, timeout)
-    return process.wait()
-
-
 def execute(argv, cwd=None, env=None, timeout=250, stdin=subprocess.DEVNULL, preexec=None):
     """Runs argv to its end or its time limit, in a session of its own so that no child outlives it."""
     argv = [str(a) for a in argv]
@@ -121,33 +114,6 @@ def execute(argv, cwd=None, env=None, timeout=250, stdin=subprocess.DEVNULL, pre
             texts.append(stream.read().decode(errors="replace"))
     check(code is not None, f"still running after {timeout} s: {' '.join(argv)}\n{texts[0][-2000:]}{texts[1][-2000:]}")
     return Ran(argv, code, *texts)
-
-
-def end_session(process):
-    """mpirun ends its ranks when asked; what ignores that is killed."""
-    for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            pass
-        try:
-            process.wait(patience)
-            return
-        except subprocess.TimeoutExpired:
-            pass
-
-
-def end_who_is_left(directory, how=signal.SIGKILL):
-    """Ends ranks that outlive their case: what waits in MPI need not notice that its mpirun was killed, and it keeps a core.
-    The shell of somebody who looks at the directory has a terminal, and stays."""
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            where = pathlib.Path(os.readlink(process / "cwd"))
-            terminal = (process / "stat").read_text().rpartition(")")[2].split()[4]
-            if directory in (where, *where.parents) and terminal == "0":
-                os.kill(int(process.name), how)
-        except OSError:
-            pass
 
 
 @functools.cache
@@ -230,6 +196,19 @@ class Scene:
         check(found, f"an MPI in\n{linked}")
         return found[0]
 
+    def mpi_libraries(self, program):
+        """The libraries of an MPI, for whatever language, that a program is linked with."""
+        linked = execute(["ldd", program]).succeeded().out
+        return sorted({words[2] for words in map(str.split, linked.splitlines())
+                       if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
+
+    def moves_programs(self):
+        """Whether a program lies elsewhere each time."""
+        return pathlib.Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "2"
+
+    def oracle_options(self):
+        return []
+
     def subdir(self, name):
         path = self.dir / name
         path.mkdir(parents=True)
@@ -260,15 +239,13 @@ class Scene:
 
     def oracle(self, language, program, leave_out=""):
         """The independent counter (oracle/make_oracle.py) for the MPI libraries that a program is linked with."""
-        linked = execute(["ldd", program]).succeeded().out
-        libraries = sorted({words[2] for words in map(str.split, linked.splitlines())
-                            if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/")})
         target = self.bin / f"oracle.{pathlib.Path(program).name}.{language}{'.some' if leave_out else ''}.{self.mpi}.so"
         maker = HERE / "oracle" / "make_oracle.py"
         with alone(target):
             if not target.exists() or target.stat().st_mtime < maker.stat().st_mtime:
                 part = self.bin / f"{target.name}.{os.getpid()}"
-                execute([sys.executable, maker, "--language", language, "--output", part, "--leave-out", leave_out, *libraries]).succeeded()
+                execute([sys.executable, maker, "--language", language, "--output", part, "--leave-out", leave_out, *self.oracle_options(),
+                         *self.mpi_libraries(program)]).succeeded()
                 os.replace(part, target)
         return target
 

@@ -3,6 +3,8 @@
 
     run.py list                          one line each: name|mpi|ranks|tier|timeout
     run.py run NAME --mpi openmpi --library libmpiprof.so --report mpiprof-report --work DIR
+               [--root ROOT]         under qemu-user, with the MPIs for aarch64 of this folder (aarch64_root)
+               [--page-bytes N]      with pages of this size there
 
 Exit code 0 passed, 1 failed, 77 cannot be tried here (ctest says Skipped)."""
 
@@ -16,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
+import aarch64  # noqa: E402
 import harness  # noqa: E402
 
 
@@ -35,16 +38,22 @@ def run_case(arguments):
     if case is None:
         sys.exit(f"no case is called {arguments.name}")
     for left in reversed(range(case.attempts)):
-        scene = harness.Scene(case.name, arguments.mpi, pathlib.Path(arguments.library).resolve(),
-                              pathlib.Path(arguments.report).resolve(), pathlib.Path(arguments.work).resolve())
-        code = attempt(case, scene)
+        code = attempt(case, arguments)
         if code != 1 or not left:
             return code
         print(f"once more: attempt {case.attempts - left + 1} of {case.attempts}")
 
 
-def attempt(case, scene):
+def scene_of(case, arguments):
+    places = [pathlib.Path(path).resolve() for path in (arguments.library, arguments.report, arguments.work)]
+    if not arguments.root: return harness.Scene(case.name, arguments.mpi, *places)
+    return aarch64.EmulatedScene(case.name, arguments.mpi, *places, pathlib.Path(arguments.root).resolve(), arguments.page_bytes)
+
+
+def attempt(case, arguments):
+    scene = None
     try:
+        scene = scene_of(case, arguments)
         case.function(scene)
     except harness.Skip as reason:
         print(f"SKIP {case.name}: {reason}")
@@ -56,7 +65,7 @@ def attempt(case, scene):
         print(f"its directory: {scene.dir}")
         return 1
     finally:
-        harness.end_who_is_left(scene.dir)
+        if scene: harness.end_who_is_left(scene.dir)
     print(f"passed {case.name} under {scene.mpi}")
     return 0
 
@@ -69,6 +78,8 @@ def main():
     run.add_argument("name")
     for option in ("--mpi", "--library", "--report", "--work"):
         run.add_argument(option, required=True)
+    run.add_argument("--root")
+    run.add_argument("--page-bytes", type=int, default=4096)
     arguments = parser.parse_args()
     load_cases()
     if arguments.verb == "list":

@@ -42,22 +42,21 @@ def every_data_moving_row_has_its_call(scene):
          "lines of every_call.txt whose * does not say whether the row has a large-count twin")
 
 
-def exported(program):
+def exported(scene, program):
     """All functions of the MPI libraries that a program is linked with, as nm says."""
     names = set()
-    for words in map(str.split, execute(["ldd", program]).succeeded().out.splitlines()):
-        if len(words) > 2 and "mpi" in words[0] and words[2].startswith("/"):
-            listing = subprocess.run(["nm", "-D", "--defined-only", words[2]], check=True, stdout=subprocess.PIPE, text=True).stdout
-            names.update(line.split()[-1].split("@")[0] for line in listing.splitlines())
+    for library in scene.mpi_libraries(program):
+        listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, stdout=subprocess.PIPE, text=True).stdout
+        names.update(line.split()[-1].split("@")[0] for line in listing.splitlines())
     return names
 
 
 def library_names(scene, language):
     """What the MPI libraries export that programs in this language are linked with."""
     if language == "c":
-        return exported(scene.compile("idle.c"))
+        return exported(scene, scene.compile("idle.c"))
     flavour, flags = ("mpi_f08", ["-DF08"]) if language == "mpi_f08" else ("mpi", [])
-    return exported(scene.compile("fortran.f90", "-cpp", *flags, name=f"fortran.{flavour}.{scene.mpi}"))
+    return exported(scene, scene.compile("fortran.f90", "-cpp", *flags, name=f"fortran.{flavour}.{scene.mpi}"))
 
 
 # What the function of a call ("Send", or "Send_c" with large counts) may be called in the library, by language.

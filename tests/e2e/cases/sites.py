@@ -31,20 +31,17 @@ def line_of(scene, frame):
     return int(out.split(":")[1].split()[0]) if out.split(":")[1][0].isdigit() else 0
 
 
-def build(scene):
-    layer = scene.shared_object("callers.c", "-DLAYER", name="callers_layer")
-    return layer, scene.compile("callers.c", layer, f"-Wl,-rpath,{scene.bin}", "-pie", "-fPIE")
+def build(scene, name="callers", *flags):
+    layer = scene.shared_object("callers.c", "-DLAYER", *flags, name=f"{name}_layer")
+    return layer, scene.compile("callers.c", layer, f"-Wl,-rpath,{scene.bin}", "-pie", "-fPIE", "-pthread", *flags, name=f"{name}.{scene.mpi}")
 
 
-@case(ranks=3)
-def callers_behind_one_function_are_told_apart_and_the_same_on_all_ranks(scene):
-    layer, program = build(scene)
+def callers_are_told_apart(scene, layer, program, *arguments):
     directory = scene.subdir("deep")
-    ran = scene.mpirun(3, program, cwd=directory).succeeded()
+    ran = scene.mpirun(3, [program, *arguments], cwd=directory).succeeded()
     said = [line.split() for line in ran.out.splitlines()]
     addresses = {words[1] for words in said if words[0] == "main"}
-    randomised = open("/proc/sys/kernel/randomize_va_space", encoding="ascii").read().strip() == "2"
-    check(not randomised or len(addresses) > 1, f"main lies at {addresses}: not a program that is moved")
+    check(not scene.moves_programs() or len(addresses) > 1, f"main lies at {addresses}: not a program that is moved")
     expected = sorted((int(a), int(b), int(n)) for a, b, n in (words for words in said if words[0] != "main"))
 
     ranks = sites_of(scene, directory, "MPI_Allreduce")
@@ -61,6 +58,21 @@ def callers_behind_one_function_are_told_apart_and_the_same_on_all_ranks(scene):
     merged = collections.Counter()
     for line, outer, calls in found: merged[line, outer if line in lines else 0] += calls
     same(sorted((line, outer, n) for (line, outer), n in merged.items()), expected, "(line of the caller, of its caller, calls)")
+
+
+@case(ranks=3)
+def callers_behind_one_function_are_told_apart_and_the_same_on_all_ranks(scene):
+    callers_are_told_apart(scene, *build(scene))
+
+
+@case(ranks=3)
+def callers_of_a_thread_are_told_apart(scene):
+    callers_are_told_apart(scene, *build(scene), "thread")
+
+
+@case(ranks=3)
+def callers_without_a_frame_pointer_are_told_apart(scene):
+    callers_are_told_apart(scene, *build(scene, "callers_frameless", "-O2", "-fomit-frame-pointer"))
 
 
 @case(ranks=2)
@@ -90,7 +102,7 @@ def the_report_has_one_row_for_a_place_on_all_ranks_with_its_callers(scene):
                         ("fixed", (layer, f"-Wl,-rpath,{scene.bin}", "-no-pie")),
                         ("alone", (within, "-pie", "-fPIE")),
                         ("alone_fixed", (within, "-no-pie"))):
-        program = scene.compile("callers.c", *flags, name=f"callers_{name}.{scene.mpi}")
+        program = scene.compile("callers.c", *flags, "-pthread", name=f"callers_{name}.{scene.mpi}")
         directory = scene.subdir(name)
         ran = scene.mpirun(3, program, cwd=directory).succeeded()
         said = [tuple(map(int, line.split())) for line in ran.out.splitlines() if not line.startswith("main")]

@@ -1,7 +1,9 @@
 // One function of a library calls MPI for the whole program, as a communication layer does; who called it is on the
 // stack. Compiled twice: with -DLAYER the library, without the program. Prints where main is (to see address
 // randomisation), and for each call of the layer the line of its caller, of the caller's caller or 0, and how often.
+// usage: callers [thread]     all of it in a thread of its own
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 
 void sum_up(double* values, int n);
@@ -37,10 +39,7 @@ __attribute__((noinline)) static int descend(int levels) {
     return line;
 }
 
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    printf("main %p\n", (void*)main);
+static void* call_all(void* unused) {
     const int before = __LINE__;
     for (int i = 0; i < 40; i++) {
         sum_up(values, 1);
@@ -57,6 +56,19 @@ int main(int argc, char** argv) {
     int line = 0;
     for (int i = 0; i < 12; i++) line = descend(i % 3 ? 0 : i / 3);
     say(line, 0, 12);
+    return unused;
+}
+
+int main(int argc, char** argv) {
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    printf("main %p\n", (void*)main);
+    pthread_t thread;
+    if (argc > 1 && provided >= MPI_THREAD_SERIALIZED && pthread_create(&thread, NULL, call_all, NULL) == 0)
+        pthread_join(thread, NULL);
+    else
+        call_all(NULL);
     MPI_Finalize();
     return 0;
 }
