@@ -122,6 +122,10 @@ def main():
         if tool and not shutil.which(shlex.split(tool)[0]):
             print(f"SKIPPED: there is no {shlex.split(tool)[0]} here")
             return 77
+    root = re.search(r"-L (\S+)", arguments.emulator)
+    if root and not pathlib.Path(root[1], "lib/ld-linux-aarch64.so.1").exists():
+        print(f"SKIPPED: there are no libraries in {root[1]}")
+        return 77
     scene = Scene(f"abi_{arguments.family}", "_".join(re.findall(r"\w+", arguments.emulator)) or "native", arguments.library.resolve(),
                   arguments.report.resolve(), arguments.work.resolve())
     try:
