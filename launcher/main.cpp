@@ -11,10 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "launcher/demo.h"
+#include "launcher/descent.h"
 #include "launcher/plan.h"
 #include "launcher/process.h"
 
@@ -60,10 +62,12 @@ bool is_a_rank() {
                        [](const char* name) { return std::getenv(name); });
 }
 
+std::string library() { return beside_this({"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"}); }
+
 // What each rank has to have: the preload, and our settings, which not every launcher hands on to other nodes.
 Variables variables_for_ranks(const Options& options) {
     Variables variables;
-    const std::string library = beside_this({"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"});
+    const std::string library = launcher::library();
     if (library.empty()) {
         say("libmpiprof.so was not found next to mpiprof: the command runs unprofiled; install mpiprof as a whole");
     } else {
@@ -115,13 +119,18 @@ std::string directory_of_this_run(fs::file_time_type began) {
     return found;
 }
 
-void say_verdict(const std::string& directory, fs::file_time_type began, int code) {
+// Why there is no profile, as far as it was seen.
+std::string why_none(const Descent& descent, const Words& command, int code) {
+    const std::string lost = descent.where_lost(command);
+    if (!lost.empty()) return lost;
+    if (code != 0) return fmt::format("the command ended with exit code {}", code);
+    return "the preload did not reach its ranks, or none called MPI or NCCL. mpiprof doctor names the usual causes";
+}
+
+void say_verdict(const std::string& directory, fs::file_time_type began, const std::function<std::string()>& why) {
     if (directory.find('%') != std::string::npos) return say("the profiles are below " + directory);
     if (!has_profile_since(directory, began))
-        return say(fmt::format("no profile of this run in {}: {}", directory,
-                               code != 0 ? fmt::format("the command ended with exit code {}", code)
-                                         : "the preload did not reach its ranks, or none called MPI or NCCL. "
-                                           "mpiprof-report there names the usual causes"));
+        return say(fmt::format("no profile of this run in {}: {}", directory, why()));
     const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
     if (!report.empty()) fmt::print(stderr, "{}", output_of({report, "--brief", directory}, patience_for_an_answer));
 }
@@ -156,17 +165,19 @@ int run_command(const Options& options) {
         fmt::print("{}\n", shell_line(plan));
         return 0;
     }
-    if (is_a_rank() && !plan.is_launcher) {
+    if (is_a_rank() && plan.launcher.empty()) {
         const int error = become(plan.words, plan.environment);
         say(fmt::format("cannot run {}: {}", plan.words[0], std::strerror(error)));
         return error == ENOENT ? 127 : 126;
     }
     for (const std::string& remark : plan.remarks) say(remark);
     const auto began = fs::file_time_type::clock::now() - 2s;  // file systems have coarse clocks
-    const Ended ended = run(plan.words, plan.environment);
+    Descent descent(library(), plan.launcher);
+    const Ended ended = run(plan.words, plan.environment, [&](pid_t command) { return descent.look(command); });
     const std::string asked = options.directory.empty() ? value_of("MPIPROF_DIR") : options.directory;
     if (!options.is_quiet && ended.signal == 0 && ended.code != 126 && ended.code != 127)
-        say_verdict(asked.empty() ? directory_of_this_run(began) : asked, began, ended.code);
+        say_verdict(asked.empty() ? directory_of_this_run(began) : asked, began,
+                    [&] { return why_none(descent, options.command, ended.code); });
     end_as(ended);
 }
 

@@ -97,10 +97,10 @@ void export_by_srun(Plan& plan, std::size_t at, const Variables& variables) {
 
 Plan plan_of(const Words& command, const Variables& variables,
              const std::function<std::string(const std::string&)>& ask) {
-    Plan plan{.words = command, .environment = variables, .remarks = {}};
+    Plan plan{.words = command, .environment = variables, .remarks = {}, .launcher = {}};
     const auto at = place_of_launcher(command);
     if (!at) return plan;
-    plan.is_launcher = true;
+    plan.launcher = command[*at];
     const Kind* kind = kind_of(command[*at], ask);
     if (!kind) {
         plan.remarks.push_back(fmt::format(

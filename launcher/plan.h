@@ -13,7 +13,7 @@ struct Plan {
     Words words;            // the command with what its launcher has to be told
     Variables environment;  // to be set for it besides
     Words remarks;          // what the user should know: whole sentences
-    bool is_launcher = false;
+    std::string launcher;   // the word that starts ranks; empty: none is among them
 };
 
 // `variables` are those that each rank has to have. `ask` gives what a program prints when it is asked for its version.

@@ -46,7 +46,7 @@ int become(const Words& words, const Variables& environment) {
     return errno;
 }
 
-Ended run(const Words& words, const Variables& environment) {
+Ended run(const Words& words, const Variables& environment, const Look& look) {
     sigset_t watched, before;
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
@@ -59,9 +59,11 @@ Ended run(const Words& words, const Variables& environment) {
     }
     if (child < 0) return {.code = 126, .signal = 0};
     int status = 0;
-    while (true) {
+    for (auto pause = std::chrono::milliseconds(1); true;) {
         siginfo_t info{};
-        const int signal = sigwaitinfo(&watched, &info);
+        const timespec limit{pause.count() / 1000, pause.count() % 1000 * 1'000'000};
+        const int signal = pause.count() > 0 ? sigtimedwait(&watched, &info, &limit) : sigwaitinfo(&watched, &info);
+        if (signal < 0 && errno == EAGAIN) pause = look(child);
         if (waitpid(child, &status, WNOHANG) == child) break;
         const bool is_by_terminal = info.si_code == SI_KERNEL && (signal == SIGINT || signal == SIGQUIT);
         if (signal > 0 && signal != SIGCHLD && !is_by_terminal) kill(child, signal);

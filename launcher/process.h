@@ -2,7 +2,10 @@
 // asking another program something, for a few seconds at most.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +23,10 @@ struct Ended {
     int code = 0;
     int signal = 0;
 };
-// What is sent to this process meanwhile goes to the command.
-Ended run(const Words& words, const Variables& environment);
+// What is sent to this process meanwhile goes to the command. `look` is called with the command's process while it runs
+// and returns the time until it is called again, 0 for never.
+using Look = std::function<std::chrono::milliseconds(pid_t)>;
+Ended run(const Words& words, const Variables& environment, const Look& look);
 
 // What it prints, both streams; what it has printed by then where it takes longer.
 std::string output_of(const Words& words, std::chrono::milliseconds limit);
