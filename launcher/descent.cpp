@@ -15,12 +15,14 @@
 #include <string_view>
 #include <utility>
 
-#include "launcher/losing_line.h"
+#include "report/read/losing_line.h"
 
 namespace mpiprof::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using report::is_script;
+using report::losing_line;
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds soonest = 10ms, latest = 60s;
 constexpr std::size_t most_processes = 2000;

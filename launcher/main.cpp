@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "launcher/demo.h"
 #include "launcher/descent.h"
@@ -156,6 +157,20 @@ int show_demo(Words words) {
     return 127;
 }
 
+// Returns only if it cannot be run.
+int become_report(const std::string& command, Words words) {
+    if (!command.empty()) words.insert(words.begin(), command);
+    words.insert(words.begin(), beside_this({"mpiprof-report", "../report/mpiprof-report"}));
+    say(fmt::format("cannot run mpiprof-report: {}", std::strerror(become(words, {}))));
+    return 127;
+}
+
+constexpr std::pair<const char*, const char*> others[] = {
+    {"doctor", "whether a program can be profiled, or why a run left no profile: mpiprof doctor ./app"},
+    {"report", "mpiprof-report, with its own commands and options"},
+    {"demo", "recorded jobs to look at: mpiprof demo slow-rank"},
+};
+
 int run_command(const Options& options) {
     const auto ask = [](const std::string& launcher) {
         return output_of({launcher, "--version"}, patience_for_an_answer);
@@ -200,27 +215,16 @@ int main(int argc, char** argv) {
     run->add_flag("--quiet", options.is_quiet, "Do not print the verdict when the command has ended");
     run->add_option("command", options.command, "The command, behind --")->required();
     run->positionals_at_end();
-    CLI::App* doctor = app.add_subcommand("doctor", "whether a program can be profiled: mpiprof doctor ./app");
-    doctor->prefix_command();
-    doctor->set_help_flag();
-    CLI::App* report = app.add_subcommand("report", "mpiprof-report, with its own commands and options");
-    report->prefix_command();
-    report->set_help_flag();
-    CLI::App* demo = app.add_subcommand("demo", "recorded jobs to look at: mpiprof demo slow-rank");
-    demo->prefix_command();
-    demo->set_help_flag();
+    for (const auto& [name, about] : others) app.add_subcommand(name, about);
+    // What these are given is theirs, -- and options of the same names included.
+    const Words words(argv + std::min(argc, 2), argv + argc);
+    const std::string_view asked = argc > 1 ? argv[1] : "";
+    if (asked == "demo") return show_demo(words);
+    if (asked == "doctor" || asked == "report") return become_report(asked == "doctor" ? "doctor" : "", words);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) ? 2 : 0;
-    }
-    if (*demo) return show_demo(demo->remaining());
-    if (*report || *doctor) {
-        Words words = *report ? report->remaining() : doctor->remaining();
-        if (*doctor) words.insert(words.begin(), "doctor");
-        words.insert(words.begin(), beside_this({"mpiprof-report", "../report/mpiprof-report"}));
-        say(fmt::format("cannot run mpiprof-report: {}", std::strerror(become(words, {}))));
-        return 127;
     }
     return run_command(options);
 }

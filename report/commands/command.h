@@ -18,8 +18,9 @@ class Command {
     virtual int run(const Options& options) = 0;
 };
 
-// What the words are that are no options: a job's directories and files, several jobs', or anything.
-enum class Operands { one_job, several_jobs, anything };
+// What the words are that are no options: a job's directories and files, several jobs', anything, or,
+// behind --, another program's command line.
+enum class Operands { one_job, several_jobs, anything, command_line };
 
 #define COMMAND(name, operands, about, examples) std::unique_ptr<Command> make_##name();
 #include "report/commands/commands.def"

@@ -34,10 +34,13 @@ constexpr std::string_view causes =
     "  2.23: LD_PRELOAD=/path/libmpiprof.so:/path/libmpiprof-dlsym.so\n"
     "- The program never called MPI or NCCL, or ran as one rank that sent nothing.\n"
     "- MPIPROF_RANKS, MPIPROF_DISABLE or a file of settings for everyone left it out:\n"
-    "  mpiprof-report doctor PROGRAM says which; MPIPROF_CONFIG=none ignores such files.\n"
+    "  mpiprof-report doctor says which; MPIPROF_CONFIG=none ignores such files.\n"
+    "mpiprof-report doctor, where the job ran, looks for its profiles and into its output;\n"
+    "mpiprof-report doctor -- mpirun -n 4 ./app looks at what was started.\n"
     "To see what happens, run with MPIPROF_VERBOSE=1: rank 0 then says where it writes.\n";
 
-// Directories directly below that hold profiles.
+}  // namespace
+
 std::vector<std::string> directories_with_profiles(const std::string& directory) {
     namespace fs = std::filesystem;
     std::vector<std::string> found;
@@ -57,8 +60,6 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
     std::sort(found.begin(), found.end());
     return found;
 }
-
-}  // namespace
 
 std::string explain_no_profile(const Found& found) {
     fmt::memory_buffer out;

@@ -13,6 +13,7 @@ namespace mpiprof::report {
 
 struct Options {
     std::vector<std::string> paths;  // and other words that are no options
+    bool is_command_line = false;    // they stood behind --, for Operands::command_line
     Choice choice;
     bool takes_all_launches = false;  // of a directory, each as a run
     std::string format;               // of tables: a view's name; empty = the first

@@ -87,7 +87,10 @@ class Parser {
         std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
         command_first(text_, words);
         default_command(text_, line_.commands.front().name, words);
+        std::vector<std::string> foreign = foreign_command(words);
         const std::optional<Misread> misread = line_.read(std::move(words));
+        line_.options.is_command_line = !foreign.empty();
+        for (const std::string& word : foreign) line_.options.paths.push_back(word);
         if (!misread) return run_named();
         switch (misread->kind) {
             case Misread::Kind::answered:
@@ -106,6 +109,20 @@ class Parser {
     }
 
   private:
+    // Takes what stands behind -- out of the words, where that is a command line of its own, with options of its own.
+    std::vector<std::string> foreign_command(std::vector<std::string>& words) const {
+        const bool has_one =
+            !words.empty() && std::ranges::any_of(line_.commands, [&](const CommandLine::Known& known) {
+                return known.name == words.front() && known.operands == Operands::command_line;
+            });
+        const auto dashes = std::ranges::find(words, "--");
+        if (!has_one || dashes == words.end()) return {};
+        std::vector<std::string> foreign;
+        for (auto word = dashes + 1; word != words.end(); ++word) foreign.push_back(*word);
+        words.erase(dashes, words.end());
+        return foreign;
+    }
+
     // An option that was not expected: which commands do take it. Empty where none does.
     std::string option_of_commands() const {
         for (const std::string& word : line_.unexpected_words()) {
@@ -202,7 +219,7 @@ class Parser {
         if (line_.options.format == note_format && !line_.is_brief) return usage("--format note goes with --brief");
         if (line_.is_brief && !line_.options.format.empty() && line_.options.format != note_format)
             return usage("--brief is text; for scripts: --brief --format note, or mpiprof-report export -f line");
-        if (known.operands != Operands::anything)
+        if (known.operands == Operands::one_job || known.operands == Operands::several_jobs)
             for (const std::string& word : line_.options.paths)
                 if (const std::string text = mistaken(word); !text.empty()) return usage(text);
         if (known.operands == Operands::one_job) name_job(line_.options);

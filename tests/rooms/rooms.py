@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 SOURCES = (".h", ".hpp", ".cpp", ".c", ".def", ".in")
-TOP = ("libmpiprof", "report", "tools", "tests", "bench", "examples")
+TOP = ("libmpiprof", "report", "launcher", "tools", "tests", "bench", "examples")
 WITHOUT_CIRCLES = ("libmpiprof/", "report/")
 QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 MPI_H = re.compile(r'^\s*#\s*include\s*[<"]mpi\.h[>"]')

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-NEEDS_SOMETHING_ELSE = {"doctor ./app", "doctor -- mpirun -n 4 ./app"}  # a program
+NEEDS_SOMETHING_ELSE = {"doctor ./app"}  # a program
 
 
 def main(report, job):

@@ -1,5 +1,5 @@
 // Shell is not parsed: a line is known by two words that it has, which no other line of a job script is likely to have.
-#include "launcher/losing_line.h"
+#include "report/read/losing_line.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace mpiprof::launcher {
+namespace mpiprof::report {
 namespace {
 
 constexpr std::size_t longest_line_shown = 60;
@@ -79,4 +79,4 @@ std::string losing_line(const std::string& script) {
     return "";
 }
 
-}  // namespace mpiprof::launcher
+}  // namespace mpiprof::report

@@ -5,11 +5,11 @@
 
 #include <string>
 
-namespace mpiprof::launcher {
+namespace mpiprof::report {
 
 bool is_script(const std::string& path);
 
 // As "line 7: unset LD_PRELOAD". Empty: no line is known to.
 std::string losing_line(const std::string& script);
 
-}  // namespace mpiprof::launcher
+}  // namespace mpiprof::report
