@@ -10,6 +10,7 @@ from harness import ROOT, Skip, case, check, same
 EXAMPLE = ROOT / "examples" / "transfers"
 LINE = re.compile(r"Process (\d+) transferred ([\d.]+) MB in ([\d.]+) ms \(([\d.]+) MB/sec\)(.*)")
 REPEATS = 41
+COST_OF_CALLS_US = 5  # between the program's clock and the recorder's, on a busy machine; a rank that waits is off by 100 and more
 
 
 def rates_in(text, megabytes):
@@ -31,8 +32,10 @@ def check_against_the_program(scene, program, sizes):
         same(len(own), REPEATS, f"lines of the program: {ran.out}")
         ours = rates_in(scene.run_report("transfers", "--messages", cwd=directory).succeeded().out, megabytes)
         same(len(ours), REPEATS, f"lines of {megabytes} MB")
-        ratio = statistics.median(our / its for our, its in zip(ours, own))
-        check(abs(ratio - 1) <= 0.02, f"{megabytes} MB: {ratio} of what the program says; {ours}, {own}")
+        # MB by MB/s are seconds.
+        longer_us = statistics.median(1e6 * megabytes * (1 / its - 1 / our) for our, its in zip(ours, own))
+        took_us = 1e6 * megabytes / statistics.median(own)
+        check(abs(longer_us) <= max(0.02 * took_us, COST_OF_CALLS_US), f"{megabytes} MB: the program says {longer_us} us more, of {took_us}; {ours}, {own}")
 
 
 @case(ranks=2, attempts=5)
