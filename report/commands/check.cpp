@@ -169,6 +169,24 @@ std::string verdict(std::size_t damaged, std::uint32_t profiles, std::uint64_t m
     return text;
 }
 
+struct Verdict {
+    bool is_fine;
+    std::uint64_t damaged, missing, unfinished;
+    std::string text;
+};
+
+Table verdict_table(const Verdict& verdict) {
+    using V = const Verdict&;
+    const std::vector<Field<Verdict>> fields{
+        {in_data("is_fine"), [](V v) { return Yes{v.is_fine}; }},
+        {in_data("damaged", Unit::count), [](V v) { return v.damaged; }},
+        {in_data("missing_ranks", Unit::count), [](V v) { return v.missing; }},
+        {in_data("unfinished_ranks", Unit::count), [](V v) { return v.unfinished; }},
+        {in_data("text"), [](V v) { return v.text; }},
+    };
+    return table_of("verdict", fields, std::vector<Verdict>{verdict});
+}
+
 class Check {
   public:
     explicit Check(const Options& options) : options_(options) {}
@@ -226,7 +244,14 @@ class Check {
         const Screen screen = screen_for(stdout, options_.screen);
         std::vector<Table> tables{launch_table(jobs_)};
         tables[0].title = verdict(damaged, profiles_, missing_, unfinished_);
-        if (!view.is_for_screen) tables.push_back(problem_table(findings_));
+        // Fine is a job whose numbers are all there: whole files, of every rank, written up to MPI_Finalize. One that
+        // runs is fine so far, unless --strict asks for its end.
+        const bool is_fine =
+            damaged == 0 && missing_ == 0 && unfinished_.empty() && (!options_.is_strict || is_complete_);
+        if (!view.is_for_screen) {
+            tables.push_back(problem_table(findings_));
+            tables.push_back(verdict_table({is_fine, damaged, missing_, ranks_in(unfinished_), tables[0].title}));
+        }
         auto output = Output::open("");
         if (view.is_for_screen && !findings_.empty()) {
             // Whole lines: each of them names a file, which may be looked for or handed on.
@@ -235,10 +260,7 @@ class Check {
         }
         output->write(view.show({"check", tables}, screen));
         if (const int code = finish(*output); code != fine) return code;
-        // Fine is a job whose numbers are all there: whole files, of every rank, written up to MPI_Finalize. One that
-        // runs is fine so far, unless --strict asks for its end.
-        const bool is_fine = damaged == 0 && missing_ == 0 && unfinished_.empty();
-        return !is_fine || (options_.is_strict && !is_complete_) ? check_failed : fine;
+        return is_fine ? fine : check_failed;
     }
 
     const Options& options_;

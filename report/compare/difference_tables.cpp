@@ -164,7 +164,7 @@ Table counts_table(const Side& a, const Side& b, const RunDifference& difference
 // ---- what is tested, and its parts ----
 
 struct TimeLine {
-    std::string name;
+    std::string name, part;
     Both ns;
     bool is_tested = false;
 };
@@ -218,12 +218,15 @@ Table times_table(const Side& a, const Side& b, const RunDifference& difference)
     std::vector<TimeLine> lines;
     const TestedTime& tested = difference.tested;
     if (tested.has_ratio())
-        lines.push_back({time_name(tested.time), {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
+        lines.push_back(
+            {time_name(tested.time), "tested", {1e9 * median_of(tested.a), 1e9 * median_of(tested.b)}, true});
     const Vocabulary* words = a.runs.front().run.words;
     for (const Side* side : {&a, &b})
         for (const ComparedRun& one : side->runs) words = &vocabulary_of_both(*words, *one.run.words);
-    for (const DifferingPart& part : difference.parts) lines.push_back({"  " + line_of(part.part, *words), part.ns});
-    std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }}};
+    for (const DifferingPart& part : difference.parts)
+        lines.push_back({"  " + line_of(part.part, *words), std::string(id_of(part.part)), part.ns});
+    std::vector<Field<TimeLine>> fields{{{.id = "what", .title = "TIME"}, [](const TimeLine& t) { return t.name; }},
+                                        {in_data("part"), [](const TimeLine& t) { return t.part; }}};
     add_times<TimeLine>(
         fields, [](const TimeLine& t) { return t.ns; }, difference.run_ns, 1,
         [](const TimeLine& t) { return !t.is_tested; });

@@ -53,7 +53,7 @@ Table budget_table(const RunsByN& by_n) {
     for (const Part part : all_parts()) {
         const auto ns = [part](L l) { return middle(*l.runs, [&](const Run& run) { return run.budget.of(part); }); };
         if (std::ranges::none_of(lines, [&](L l) { return ns(l) > 0; })) continue;
-        fields.push_back({{.id = std::string(id_of(part)),
+        fields.push_back({{.id = std::string(id_of(part)) + "_ns",
                            .title = std::string(column_of(part)),
                            .unit = Unit::time,
                            .drop = drop_of(part),

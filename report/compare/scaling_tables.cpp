@@ -33,11 +33,12 @@ bool has_repeats(const Scaling& scaling) {
     return std::ranges::any_of(scaling.points, [](const ScalingPoint& point) { return point.repeats > 1; });
 }
 
-std::vector<Field<Line>> fields_of(bool is_weak, bool has_repeats, int decimals) {
+std::vector<Field<Line>> fields_of(const ScalingReport& report, bool is_weak, bool has_repeats, int decimals) {
     using L = const Line&;
     return {
         {in_data("series"), [](L l) { return l.series->scaling.name; }},
         {{.id = "n", .title = "N", .unit = Unit::number, .decimals = 0}, [](L l) { return l.point->n; }},
+        {in_data("unit"), [unit = report.unit.one](L) { return std::string(unit); }},
         {{.id = "seconds", .title = "TIME (s)", .unit = Unit::number, .decimals = decimals, .heading = "Time (s)"},
          [](L l) { return l.point->seconds; }},
         {{.id = "repeats", .title = "RUNS", .unit = Unit::count, .drop = 4, .only_data = !has_repeats},
@@ -300,12 +301,12 @@ std::vector<Table> scaling_tables(const ScalingReport& report) {
         std::vector<Line> all;
         for (const ScalingSeries& series : report.series)
             for (const Line& line : lines_of(series)) all.push_back(line);
-        tables.push_back(table_of("scaling", fields_of(report.series.front().scaling.is_weak, true, 0), all));
+        tables.push_back(table_of("scaling", fields_of(report, report.series.front().scaling.is_weak, true, 0), all));
     }
     for (const ScalingSeries& series : report.series) {
         const Scaling& scaling = series.scaling;
         if (report.is_for_screen) {
-            Table table = table_of("scaling", fields_of(scaling.is_weak, has_repeats(scaling), series.decimals),
+            Table table = table_of("scaling", fields_of(report, scaling.is_weak, has_repeats(scaling), series.decimals),
                                    lines_of(series));
             table.title = title_of(report, scaling);
             // What the columns mean is the same below each series, but for what they are relative to.

@@ -28,7 +28,7 @@ NOT_IN_ANY_ANSWER = {
     "#/$defs/diff/verdict[]/because": "findings of a section alone follow from each other",
     "#/$defs/scaling/advice[]/because": "the same",
     "#/$defs/scaling/cautions[]/because": "the same",
-    "#/$defs/scaling/budget[]/processor": "no recorded job has accounts of the kernel; unit tests have",
+    "#/$defs/scaling/budget[]/processor_ns": "no recorded job has accounts of the kernel; unit tests have",
     "#/$defs/transfers/distances[]/from": "a distance is of many pairs",
     "#/$defs/transfers/distances[]/to": "the same",
 }
