@@ -24,13 +24,16 @@ void catch_interrupts() {
     sigaction(SIGTERM, &action, nullptr);
 }
 
-// Nothing more will be seen of it: every rank has ended, or has not been heard of for long.
+bool is_near(std::uint64_t moment, std::uint64_t now) { return moment + silence_ns > now && moment < now + silence_ns; }
+
+// Nothing more will be seen of it: every rank has ended, or has not been heard of for long. Of clocks that are set
+// meanwhile, ours and that of the rank's node, one may have been set earlier than the other.
 bool has_ended(const Job& job) {
-    const std::uint64_t now = now_ns();
+    const std::uint64_t now = now_ns(), steady = steady_now_ns();
     for (const Rank& rank : job.ranks) {
         if (rank.is_in_finalize || (rank.state == State::running && rank.life == Life::running)) return false;
-        if (rank.state == State::running && rank.life == Life::unknown && rank.updated_at_ns + silence_ns > now &&
-            rank.updated_at_ns < now + silence_ns)
+        if (rank.state == State::running && rank.life == Life::unknown &&
+            (is_near(rank.updated_at_ns, now) || is_near(rank.updated_at_ns, steady)))
             return false;
     }
     return true;
@@ -40,7 +43,8 @@ bool has_ended(const Job& job) {
 bool is_all_there(const Job& job, std::uint64_t begun) {
     std::uint64_t newest = 0;
     for (const Rank& rank : job.ranks) newest = std::max(newest, rank.updated_at_ns);
-    return !job.lacks_ranks() || now_ns() - begun > 5 * second || now_ns() - std::min(newest, now_ns()) > silence_ns;
+    return !job.lacks_ranks() || steady_now_ns() - begun > 5 * second ||
+           now_ns() - std::min(newest, now_ns()) > silence_ns;
 }
 
 }  // namespace
@@ -61,11 +65,11 @@ int follow(const Options& given, double interval_s,
     Options options = given;
     options.is_quiet = true;  // no progress line across the screen
     catch_interrupts();
-    const std::uint64_t begun = now_ns();
+    const std::uint64_t begun = steady_now_ns();
     bool was_there = false;
     while (!interrupted) {
         Load loaded = load(options);
-        const bool may_come = options.wait_s && static_cast<double>(now_ns() - begun) < *options.wait_s * 1e9;
+        const bool may_come = options.wait_s && static_cast<double>(steady_now_ns() - begun) < *options.wait_s * 1e9;
         if (!loaded) {
             if (!may_come || !loaded.error().is_nothing_there) {
                 say(was_there ? "the profiles were removed meanwhile" : loaded.error().text);

@@ -73,6 +73,14 @@ std::uint64_t now_ns() {
             .count());
 }
 
+std::uint64_t steady_now_ns() {
+    using Clock = std::chrono::steady_clock;
+    static const std::uint64_t first = now_ns();
+    static const Clock::time_point since = Clock::now();
+    return first + static_cast<std::uint64_t>(
+                       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - since).count());
+}
+
 Result<Job> job_of(const Found& found, std::size_t chosen, unsigned threads, Progress& progress) {
     Result<Job> job = merge(found.launches[chosen], threads, progress);
     if (!job) return job;

@@ -55,5 +55,8 @@ Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vecto
 bool is_final(const Job& job);
 
 std::uint64_t now_ns();  // since 1970
+// The same where nobody has set the clock since this was first asked; it stands while the machine sleeps. For whoever
+// waits or watches.
+std::uint64_t steady_now_ns();
 
 }  // namespace mpiprof::report

@@ -23,6 +23,13 @@ std::uint64_t wall_clock() {
             .count());
 }
 
+// CLOCK_MONOTONIC, on which profiles have their beginning and end, too.
+std::uint64_t monotonic_clock() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+}
+
 std::uint64_t boot_time_ns() {
     std::ifstream stat("/proc/stat");
     std::uint64_t seconds = 0;
@@ -109,12 +116,21 @@ bool is_original(const Profile& profile, const FileTimes& times) {
            times.born_at_ns + 600 * second > profile.started_at_ns;
 }
 
-void lives_until(Profile& profile, std::uint64_t moment_ns) {
+void lives_until(Profile& profile, std::uint64_t moment_ns, std::uint64_t longer_at_most = ~std::uint64_t{0}) {
     if (moment_ns <= profile.updated_at_ns || profile.updated_at_ns == 0) return;
-    const std::uint64_t longer = moment_ns - profile.updated_at_ns;
+    const std::uint64_t longer = std::min(moment_ns - profile.updated_at_ns, longer_at_most);
     profile.updated_at_ns = moment_ns;
     profile.elapsed_ns += longer;
     if (profile.process_ns) profile.process_ns += longer;
+}
+
+// How long ago it was updated, by a clock that nobody sets and that stands while the machine sleeps: the wall clock may
+// have been set ahead since. Of processes of this machine; a clock that is behind the profile's is another one.
+std::uint64_t longer_at_most(const Profile& profile, const SignsOfLife& signs) {
+    const std::uint64_t updated = profile.started_monotonic_ns + profile.elapsed_ns;
+    const bool is_known =
+        signs.process == Life::running && profile.started_monotonic_ns != 0 && signs.monotonic_ns != 0;
+    return is_known && signs.monotonic_ns >= updated ? signs.monotonic_ns - updated : ~std::uint64_t{0};
 }
 
 // What the profile itself has seen: the beginning of the call it is in, the calls of its main thread, and its regions
@@ -138,7 +154,7 @@ bool was_seen_just_now(const Profile& profile, std::uint64_t now) {
 }  // namespace
 
 SignsOfLife signs_here(const Profile& profile, const FileTimes& times) {
-    return {.times = times, .now_ns = wall_clock(), .process = life_of(profile)};
+    return {.times = times, .now_ns = wall_clock(), .monotonic_ns = monotonic_clock(), .process = life_of(profile)};
 }
 
 void look_for_life(Profile& profile, const SignsOfLife& signs) {
@@ -151,7 +167,7 @@ void look_for_life(Profile& profile, const SignsOfLife& signs) {
         return;
     }
     profile.is_end_estimated = profile.life != Life::running;
-    if (profile.life == Life::running) return lives_until(profile, signs.now_ns);
+    if (profile.life == Life::running) return lives_until(profile, signs.now_ns, longer_at_most(profile, signs));
     const std::uint64_t seen = seen_ns(profile);
     if (seen > profile.elapsed_ns) lives_until(profile, profile.updated_at_ns + (seen - profile.elapsed_ns));
     if (!profile.tells_its_life && is_original(profile, signs.times)) lives_until(profile, signs.times.modified_at_ns);

@@ -11,7 +11,8 @@ namespace mpiprof::report {
 // What is seen of a process and its file at some moment.
 struct SignsOfLife {
     FileTimes times;
-    std::uint64_t now_ns = 0;  // since 1970
+    std::uint64_t now_ns = 0;        // since 1970
+    std::uint64_t monotonic_ns = 0;  // the same moment on the clock of the node that nobody sets; 0 = not known
     Life process = Life::unknown;
 };
 SignsOfLife signs_here(const Profile& profile, const FileTimes& times);  // on this machine, now
