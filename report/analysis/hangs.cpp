@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "report/analysis/collective_waits.h"
 #include "report/analysis/deadlocks.h"
 #include "report/analysis/hang_parties.h"
 #include "report/analysis/nccl_hangs.h"
@@ -93,14 +94,15 @@ bool has_made_fewer(const Job& job, std::uint32_t group, std::uint32_t gone, std
     return of_gone && of_waiting && *of_gone < *of_waiting;
 }
 
-// It may have made all that the others are inside of: who sends to a root, or is one, need not wait for the others.
-bool may_have_left_them(const Job& job, std::uint32_t group, std::uint32_t gone,
-                        const std::vector<const Standing*>& inside) {
-    const auto of_gone = made_by(job, group, gone);  // nothing where it is behind MPI_Finalize
-    return std::ranges::all_of(inside, [&](const Standing* standing) {
-        const auto of_waiting = made_by(job, group, standing->rank);
-        return of_gone && of_waiting ? *of_gone > *of_waiting : standing->root != any_rank;
-    });
+// All members that are not inside will come to nothing any more.
+bool nobody_else_comes(const Job& job, const std::vector<const Standing*>& inside,
+                       const std::set<std::uint32_t>& gone) {
+    std::set<std::uint32_t> here;
+    for (const Standing* standing : inside) here.insert(standing->rank);
+    std::vector<std::uint32_t> others;
+    for (const Rank& rank : job.ranks)
+        if (!here.contains(rank.rank) && !gone.contains(rank.rank)) others.push_back(rank.rank);
+    return job.profiles() == job.size && members_among(job, inside.front()->group, std::move(others)).empty();
 }
 
 std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Standing*>& inside) {
@@ -112,12 +114,18 @@ std::optional<Hang> member_is_gone(const Job& job, const std::vector<const Stand
         for (const Message& message : standing->waits_for)
             if (message.is_collective) posted[message.group].push_back(standing);
     }
+    const CollectiveWaits waits(job);
+    const std::set<std::uint32_t> set_of_gone(all_gone.begin(), all_gone.end());
     for (const auto& [group, members] : by_group) {
         Hang hang = hang_between(Hang::Kind::member_is_gone, group, members);
         hang.gone = members_among(job, group, all_gone);
-        const std::uint32_t of = group;
+        const bool is_final = nobody_else_comes(job, members, set_of_gone);
         const auto& waiting = members;
-        std::erase_if(hang.gone, [&](std::uint32_t gone) { return may_have_left_them(job, of, gone, waiting); });
+        std::erase_if(hang.gone, [&](std::uint32_t gone) {
+            return std::ranges::none_of(waiting, [&](const Standing* standing) {
+                return waits.lacks(*standing, gone) && (is_final || waits.needs(*standing, gone));
+            });
+        });
         if (!hang.gone.empty()) return hang;
     }
     for (const auto& [group, members] : posted) {

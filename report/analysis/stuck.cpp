@@ -9,7 +9,7 @@ namespace mpiprof::report {
 
 using Ranks = Stuck::Ranks;
 
-Stuck::Stuck(const Job& job, const std::vector<const Standing*>& inside) : job_(job) {
+Stuck::Stuck(const Job& job, const std::vector<const Standing*>& inside) : job_(job), collectives_(job) {
     for (const std::uint32_t rank : never_come(job)) gone_.insert(rank);
     for (const Membership& m : job.memberships)
         rank_at_[{m.group, m.rank_in_group}] = m.rank, members_[m.group].insert(m.rank);
@@ -67,13 +67,17 @@ std::optional<Ranks> Stuck::others_in(std::uint32_t group, std::uint32_t rank) c
 
 std::optional<Ranks> Stuck::releasers(const Standing& standing) const {
     if (standing.waits_for_more) return std::nullopt;
+    // What it has posted while it did not record may end its call as well.
+    const Rank* self = job_.find(standing.rank);
+    if (job_.calls[*standing.call].has_requests && self && self->paused_ns != 0) return std::nullopt;
     Ranks all;
     const auto add = [&](const std::optional<Ranks>& some) {
         if (some) all.insert(some->begin(), some->end());
         return some.has_value();
     };
     if (is_in_collective(job_, standing)) {
-        if (!add(others_in(standing.group, standing.rank))) return std::nullopt;
+        const auto others = others_in(standing.group, standing.rank);
+        if (!others || !add(collectives_.releasers(standing, *others, gone_))) return std::nullopt;
     } else if (standing.waits_for.empty()) {
         return std::nullopt;
     }
@@ -114,30 +118,17 @@ Ranks Stuck::in_messages_that_fit() const {
 
 Ranks Stuck::in_complete_collectives() const {
     Ranks free;
-    for (const auto& [group, members] : members_) {
-        if (members.size() != job_.groups[group].size) continue;
-        std::set<std::uint64_t> last;
-        std::vector<std::uint32_t> waiting;
-        for (const std::uint32_t rank : members) {
-            const Standing* standing = of(rank);
-            const bool is_in_it = standing && standing->group == group && is_in_collective(job_, *standing);
-            last.insert(membership(group, rank)->collectives + is_in_it);
-            if (is_in_it || (standing && waits_for_collective_of(*standing, group))) waiting.push_back(rank);
+    for (const auto& [rank, waiting] : stuck_)
+        for (const Message& message : waiting.standing->waits_for) {
+            if (!message.is_collective) continue;
+            const auto others = others_in(message.group, rank);
+            if (!others || collectives_.have_come(*waiting.standing, message.group, *others, gone_)) free.insert(rank);
         }
-        if (last.size() == 1) free.insert(waiting.begin(), waiting.end());
-    }
     return free;
 }
 
 void Stuck::free(const Ranks& ranks) {
     for (const std::uint32_t rank : ranks) stuck_.erase(rank);
-}
-
-const Membership* Stuck::membership(std::uint32_t group, std::uint32_t rank) const {
-    const auto found =
-        std::lower_bound(job_.memberships.begin(), job_.memberships.end(), std::pair(group, rank),
-                         [](const Membership& m, const auto& wanted) { return std::pair(m.group, m.rank) < wanted; });
-    return &*found;
 }
 
 void Stuck::free_those_that_wait_for_free_ones() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/analysis/collective_waits.h"
 #include "report/model/job.h"
 
 namespace mpiprof::report {
@@ -42,14 +43,15 @@ class Stuck {
     // One of these has to do something before the call ends; nothing: it is not known who.
     std::optional<Ranks> releasers(const Standing& standing) const;
     bool fit(const Message& message, std::uint32_t rank, const Message& answer, std::uint32_t by) const;
-    // Messages that fit are on their way, and so is a collective that all have come to: their ranks go on.
+    // Messages that fit are on their way, and so is a collective that was posted and that all have come to: their ranks
+    // go on.
     Ranks in_messages_that_fit() const;
     Ranks in_complete_collectives() const;
     void free(const Ranks& ranks);
-    const Membership* membership(std::uint32_t group, std::uint32_t rank) const;
     void free_those_that_wait_for_free_ones();
 
     const Job& job_;
+    CollectiveWaits collectives_;
     Ranks gone_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> rank_at_;  // by group and rank in it
     std::map<std::uint32_t, Ranks> members_;

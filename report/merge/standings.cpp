@@ -34,6 +34,9 @@ Message message_of(std::optional<std::uint16_t> call, std::uint32_t group, std::
     return {.call = call, .group = group, .peer = peer, .tag = tag, .is_sent = is_sent};
 }
 
+// Of requests that such a call posts: for whom they wait. Not of those of files, and of one-sided calls.
+bool is_told(const Call& call) { return call.sends != call.receives || call.is_ordered; }
+
 class StandingsPart {
   public:
     void add(const RankProfile& from);
@@ -49,6 +52,7 @@ class StandingsPart {
     void add_memberships(const RankProfile& from);
     void add_made(const RankProfile& from);
     void add_enqueued(const RankProfile& from);
+    std::optional<Message> message_for(const RankProfile& from, const OpenRequest& request);
     void say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing);
     std::uint32_t group_index(const Profile& profile, std::uint16_t communicator);
     std::uint32_t place_index(const std::vector<Module>& modules, const Frame& frame);
@@ -84,6 +88,18 @@ std::uint32_t StandingsPart::group_index(const Profile& profile, std::uint16_t c
     return communicator < profile.communicators.size() ? group_index(group_of(profile.communicators[communicator])) : 0;
 }
 
+// Nothing where it is not told, and where there is nobody to answer.
+std::optional<Message> StandingsPart::message_for(const RankProfile& from, const OpenRequest& request) {
+    const Profile& profile = from.profile;
+    const Call& posted_by = profile.calls[request.call];
+    if (!is_told(posted_by) || request.peer == no_rank) return std::nullopt;
+    Message message = message_of(from.calls[request.call], group_index(profile, request.communicator), request.peer,
+                                 request.tag, posted_by.sends);
+    message.place = place_index(profile.modules, request.called_from);
+    message.is_collective = posted_by.is_ordered;
+    return message;
+}
+
 // Its own messages; of a call that completes requests, those of the requests, if it is clear which these are.
 void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread& thread, Standing& standing) {
     const Profile& profile = from.profile;
@@ -102,16 +118,10 @@ void StandingsPart::say_what_it_waits_for(const RankProfile& from, const Thread&
     const auto look = [&](const OpenRequest& request, bool is_meant) {
         if (!request.is_started) return;
         found += is_meant;
-        const Call& posted_by = profile.calls[request.call];
-        Message message = message_of(from.calls[request.call], group_index(profile, request.communicator), request.peer,
-                                     request.tag, posted_by.sends);
-        message.place = place_index(profile.modules, request.called_from);
-        message.is_collective = posted_by.is_ordered;
-        const bool is_told = posted_by.sends != posted_by.receives || posted_by.is_ordered;
-        if (!is_told || message.peer == no_rank)
-            standing.waits_for_more |= !is_told && is_meant;  // of files, one-sided
+        if (const auto message = message_for(from, request))
+            (is_meant ? standing.waits_for : standing.posted).push_back(*message);
         else
-            (is_meant ? standing.waits_for : standing.posted).push_back(message);
+            standing.waits_for_more |= is_meant && !is_told(profile.calls[request.call]);
     };
     const bool waits = call.has_requests && thread.requests != 0, for_one = thread.only_request != 0;
     for (const OpenRequest& request : thread.open_requests)
@@ -145,6 +155,12 @@ void StandingsPart::add_standings(const RankProfile& from) {
         standings_.back().is_only_thread = profile.threads.size() == 1;
         if (thread.in_call) say_what_it_waits_for(from, thread, standings_.back());
     }
+    // Of threads outside MPI, too: what they have open may be answered at any time.
+    if (standings_.empty() || standings_.back().rank != profile.rank) return;
+    for (const Thread& thread : profile.threads)
+        for (const OpenRequest& request : thread.open_requests)
+            if (!is_inside(thread) && request.is_started)
+                if (const auto message = message_for(from, request)) standings_.back().posted.push_back(*message);
 }
 
 void StandingsPart::add_memberships(const RankProfile& from) {
@@ -225,7 +241,8 @@ void StandingsPart::add_entries(const RankProfile& from) {
 
 void StandingsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
-    const bool is_over = profile.state == State::finalized, has_left = is_over && !profile.is_in_finalize;
+    const bool is_over = profile.state == State::finalized;
+    const bool has_left = is_over && !profile.is_in_finalize && profile.finalize_ns != 0;  // not killed in there
     const bool used_nccl = !profile.enqueued.empty() || !profile.enqueued_peers.empty();
     if (profile.is_text || (has_left && !used_nccl)) return;
     // Whoever is in MPI_Finalize may be why others wait, or why their GPUs do, once it has left.
