@@ -9,6 +9,7 @@
 
 #include "report/analysis/collective_waits.h"
 #include "report/analysis/deadlocks.h"
+#include "report/analysis/doubts.h"
 #include "report/analysis/hang_parties.h"
 #include "report/analysis/nccl_hangs.h"
 
@@ -214,7 +215,9 @@ std::optional<Hang> hang_of(const Job& job) {
     if (auto hang = nccl_hang(job)) return hang;
     const std::vector<const Standing*> inside = long_inside(job);
     if (inside.empty()) return std::nullopt;
-    for (const auto kind : {broken_order, different_collectives, deadlock, member_is_gone, cycle, nobody_is_left})
+    if (auto hang = broken_order(job, inside)) return hang;  // each rank adds up what is not recorded, too
+    if (leaves_out_functions(job)) return std::nullopt;      // what was left out may be what goes on
+    for (const auto kind : {different_collectives, deadlock, member_is_gone, cycle, nobody_is_left})
         if (auto hang = kind(job, inside)) return hang;
     return std::nullopt;
 }

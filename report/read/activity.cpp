@@ -108,6 +108,8 @@ void read_activity(Reading& r) {
     threads.clear();
     r.tables.each<format::Activity>(format::TableType::pauses,
                                     [&](const format::Activity& record, const format::Table&) {
+                                        // A pause that goes on is one, though nobody may have added it up yet.
+                                        r.profile.paused_ns = std::max<std::uint64_t>(r.profile.paused_ns, 1);
                                         if (threads.empty())
                                             threads.push_back({.record = record, .time_ns = r.profile.paused_ns});
                                     });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/analysis/doubts.h"
 #include "report/analysis/hangs.h"
 #include "report/model/units.h"
 #include "report/sections/hang_words.h"
@@ -273,10 +274,12 @@ std::string conclusion(const Analysed& all, const StandingLines& lines) {
     }
     std::string text = words_of(all.suspicion(), job, lines, is_over);
     if (text.empty()) text = longest_wait(job, lines, is_over);
+    const bool is_part = leaves_out_functions(job);
     if (const auto quiet = quiet_of(job); quiet && !is_over)
-        text = fmt::format("No {} call has {} on any rank for {}. ", vocabulary_of(job).library,
-                           quiet->are_all_inside ? "ended" : "begun", human_time(static_cast<double>(quiet->for_ns))) +
-               text;
+        text = fmt::format("No {}{} call has {} on any rank for {}. {}", is_part ? "recorded " : "",
+                           vocabulary_of(job).library, quiet->are_all_inside ? "ended" : "begun",
+                           human_time(static_cast<double>(quiet->for_ns)), text);
+    if (is_part) text += ". MPIPROF_FUNCTIONS leaves out calls, so nothing is proven";
     return ending.empty() ? text : ending + ". " + text;
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "report/analysis/analysed.h"
+#include "report/analysis/doubts.h"
 #include "report/analysis/peer_places.h"
 #include "report/model/units.h"
 #include "report/sections/section.h"
@@ -283,9 +284,7 @@ Table difference_table(const Exchange& t, const Question& question) {
         return rank && rank->has_profile && rank->state == State::finalized && !rank->is_in_finalize &&
                rank->paused_ns == 0;
     };
-    const bool is_part = std::ranges::any_of(t.job.settings, [](const SettingRow& setting) {
-        return setting.name == "FUNCTIONS" && (setting.values.size() > 1 || setting.values.front().value != "all");
-    });
+    const bool is_part = leaves_out_functions(t.job);
     std::vector<const PeerPair*> lines;
     for (const PeerPair* pair : t.pairs)
         if (!is_part && pair->kind == PeerKind::messages && pair->sent.messages != pair->received.messages &&

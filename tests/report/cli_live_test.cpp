@@ -10,6 +10,7 @@
 
 #include "tests/report/cli.h"
 #include "tests/report/living_rank.h"
+#include "tests/report/shown.h"
 #include "tests/report/stories.h"
 
 namespace mpiprof::test {
@@ -30,6 +31,20 @@ TEST_F(cli, watch_shows_a_running_job_until_it_ends) {
     EXPECT_NE(ran.out.find(" now)"), std::string::npos) << ran.out;
     EXPECT_NE(ran.out.find("job 4711 has ended: 1 ended without MPI_Finalize; "), std::string::npos) << ran.out;
     EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << "not a terminal: lines are appended";
+}
+
+TEST_F(cli, without_proof_is_refused_where_it_means_nothing) {
+    write(balanced_stencil());
+    const std::pair<std::vector<std::string>, const char*> refused[] = {
+        {{"hang", "--until-stuck", "10m", "--without-proof", "2h"}, "--run"},
+        {{"hang", "--without-proof", "2h", "--run", "true"}, "--until-stuck"},
+        {{"hang", "--until-stuck", "10m", "--run", "true", "--without-proof", "9m"},
+         "--without-proof: is shorter than --until-stuck"}};
+    for (const auto& [words, why] : refused) {
+        const Ran ran = run(words);
+        EXPECT_EQ(ran.code, 2);
+        EXPECT_TRUE(says(ran.err, why)) << ran.err;
+    }
 }
 
 TEST_F(cli, watch_changes_no_file) {

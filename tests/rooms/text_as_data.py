@@ -93,7 +93,6 @@ TEXTS = [
     ("report/commands/scaling.cpp", r"item\.|number\.(find|substr)|ends_with\(\".csv\"\)", "the command line"),
     ("report/sections/comm_labels.cpp", r"\bname\.(starts_with|substr)", "names of functions and communicators"),
     ("report/sections/nccl.cpp", r'find\("libmpiprof"\)', "NCCL_PROFILER_PLUGIN"),
-    ("report/sections/peers.cpp", r"values\.front\(\)\.value !=", "the value of a setting"),
     ("report/sections/regions.cpp", r"path\.(rfind|substr)|path\.substr", "names of regions that the program gives"),
     ("report/sections/section.cpp", r"\bid\.starts_with", "ids of columns, by the beginning that --sort takes"),
     ("report/sections/settings.cpp", r"value == \"none\"", "the value of a setting"),

@@ -91,10 +91,10 @@ def nothing_is_run_while_a_rank_is_stopped(scene):
 
 
 # What programs/waiting.c does.
-DEADLOCKS = "collectives finalized unanswered roots tags communicators cycle sends itself probes posted".split()
+DEADLOCKS = "collectives finalized unanswered roots tags communicators cycle sends itself probes posted scan_and_message root_and_message".split()
 HEALTHY = ("computes sleeps writes writes_with_mpi all_compute all_sleep farm farm_that_works master_in_probe master_probes_and_asks late_receiver "
            "late_sender chain any_of_two asks_by_test posted_barrier two_groups late_root gathers makes_a_communicator persistent one_sided "
-           "leaves_early to_itself paused accepts waits_before_its_end").split()
+           "leaves_early to_itself paused accepts waits_before_its_end slow_scan slow_scan_then_messages slow_reduce slow_last_reduce late_scan").split()
 LIMIT, INTERVAL = 2, 0.5
 
 
@@ -123,6 +123,64 @@ def is_left_alone(scene, directory, label, env=None, why=None):
     same(ended, None, f"{label} was ended\n{ran.out}{ran.err}")
     check(why is None or re.search(why, ran.err), f"{label}: {ran.code}\n{ran.out}{ran.err}")
     return ran
+
+
+WITHOUT_PROOF = ("--until-stuck", "2s", "--without-proof", "4s", "--interval", INTERVAL, "--wait", "30")
+
+
+def look_without_proof(scene, directory):
+    ended = scene.dir / f"{directory.name}.ended"
+    ran = scene.run_report("hang", *WITHOUT_PROOF, "--run", f"echo ended >>{ended}", cwd=directory)
+    return ran, ended.read_text() if ended.exists() else ""
+
+
+@case(ranks=3, timeout=120)
+def without_proof_a_command_is_run_where_nothing_has_happened_for_long_enough(scene):
+    with waiting(scene, "computes", 60) as (directory, begun):
+        ran, ended = look_without_proof(scene, directory)
+        same((ran.code, ended), (0, "ended\n"), ran.out + ran.err)
+        check("without a proof of a hang: no call has begun or ended for" in ran.err, ran.err)
+        check("Deadlock" not in ran.out, ran.out)
+        check(time.time() - begun > 4, "ended too early")
+    with waiting(scene, "works", 7) as (directory, _):
+        ran, ended = look_without_proof(scene, directory)
+        same((ran.code, ran.out, ran.err, ended), (0, "", "", ""), "a job that works")
+
+
+@case(ranks=3, timeout=240)
+def without_proof_nothing_is_run_where_it_cannot_be_known(scene):
+    for kind, why, env in (("farm_that_works", "rank 0 has an open receive from MPI_ANY_SOURCE", {}),
+                           ("paused", "rank 0 has paused its recording", {}),
+                           ("accepts", "rank 0 is in a call that waits for another job", {}),
+                           ("computes", r"calls may be missing in the profiles \(MPIPROF_FUNCTIONS\)", {"MPIPROF_FUNCTIONS": "-MPI_Iprobe"}),
+                           ("computes", "not every rank is profiled", {"MPIPROF_RANKS": "0,1"})):
+        with waiting(scene, kind, 20, f"{kind}{len(env)}{why[:3]}{'RANKS' in str(env)}", env=env) as (directory, _):
+            ran, ended = look_without_proof(scene, directory)
+            same(ended, "", f"{kind} was ended\n{ran.out}{ran.err}")
+            if kind == "accepts" and ran.code == 0: continue  # MPICH over UCX opens no port, and aborts
+            same(ran.code, 4, f"{kind}\n{ran.out}{ran.err}")
+            check(re.search(f"not running echo .*: {why}", ran.err), f"{kind}\n{ran.out}{ran.err}")
+
+
+@case(ranks=3, timeout=120)
+def functions_that_are_not_recorded_may_be_what_goes_on(scene):
+    for env in ({}, {"MPIPROF_FUNCTIONS": "-MPI_Irecv"}):
+        with waiting(scene, "answers_what_is_not_recorded", 7, f"filtered{len(env)}", env=env) as (directory, _):
+            ran = is_left_alone(scene, directory, "a healthy program")
+            same(ran.code, 4, ran.out + ran.err)
+            check("Deadlock" not in ran.out, ran.out)
+            check(not env or "MPIPROF_FUNCTIONS leaves out calls, so nothing is proven" in " ".join(ran.out.split()), ran.out)
+            check(not env or "the hang is not proven: calls may be missing in the profiles (MPIPROF_FUNCTIONS)" in ran.err, ran.err)
+
+
+@case(ranks=3, timeout=120)
+def a_clock_that_is_set_ahead_makes_no_job_silent(scene):
+    jump = scene.compile("jump.c", "-shared", "-fPIC", "-ldl", compiler="gcc", label="", name="jump.so")
+    for stuck in ("--until-stuck", "1m"), ("--until-stuck", "1m", "--without-proof", "1m"):
+        with waiting(scene, "sleeps", 7, f"jump{len(stuck)}") as (directory, _):
+            ran = scene.run_report("hang", *stuck, "--interval", INTERVAL, "--wait", "30", "--run", "touch ended", cwd=directory,
+                                   env={"JUMP_SECONDS": 86400, "LD_PRELOAD": jump})
+            same((ran.code, ran.out, ran.err, (directory / "ended").exists()), (0, "", "", False), "the clock went ahead by a day")
 
 
 @case(ranks=3, tier="full", timeout=600, attempts=2)

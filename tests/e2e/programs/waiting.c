@@ -216,6 +216,71 @@ static void waits_before_its_end(void) {
     if (rank == 0) sleep(seconds);  // the others are in MPI_Finalize
 }
 
+static void works(void) {  // calls that take long, one after the other
+    const double end = MPI_Wtime() + seconds;
+    for (int goes_on = 1; goes_on;) {
+        sleep(1);
+        goes_on = MPI_Wtime() < end;
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, world);
+    }
+}
+// Where MPI_Irecv is not recorded rank 0 seems to wait for rank 1 alone, which waits for rank 0: rank 2 releases both.
+static void answers_what_is_not_recorded(void) {
+    MPI_Request request[2];
+    int which;
+    if (rank == 0) {
+        MPI_Irecv(&sum, 1, MPI_INT, 2, 0, world, &request[0]);
+        MPI_Issend(&one, 1, MPI_INT, 1, 3, world, &request[1]);
+        MPI_Waitany(2, request, &which, &status);
+        MPI_Send(&one, 1, MPI_INT, 1, 9, world);
+        MPI_Wait(&request[1 - which], &status);
+    } else if (rank == 1) {
+        MPI_Recv(&sum, 1, MPI_INT, 0, 9, world, &status);
+        MPI_Recv(&sum, 1, MPI_INT, 0, 3, world, &status);
+    } else
+        sleep(seconds), MPI_Send(&one, 1, MPI_INT, 0, 0, world);
+}
+static void add_slowly(void* in, void* to, int* n, MPI_Datatype* type) {
+    (void)type;
+    sleep(seconds);
+    for (int i = 0; i < *n; ++i) ((int*)to)[i] += ((int*)in)[i];
+}
+static MPI_Op slow_sum(void) {
+    MPI_Op op;
+    MPI_Op_create(add_slowly, 1, &op);
+    return op;
+}
+static void slow_scan(void) {  // rank 0 is through at once, and waits in the next one
+    MPI_Scan(&one, &sum, 1, MPI_INT, slow_sum(), world);
+    MPI_Barrier(world);
+}
+static void slow_scan_then_messages(void) {
+    MPI_Scan(&one, &sum, 1, MPI_INT, slow_sum(), world);
+    if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, 2, 0, world, &status);
+    if (rank == 2) MPI_Send(&one, 1, MPI_INT, 0, 0, world);
+}
+static void slow_reduce(void) {  // so are those who only send; at the end, too
+    MPI_Reduce(&one, &sum, 1, MPI_INT, slow_sum(), 1, world);
+    MPI_Barrier(world);
+    MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 1, world);
+}
+static void slow_last_reduce(void) { MPI_Reduce(&one, &sum, 1, MPI_INT, slow_sum(), 1, world); }
+static void late_scan(void) {
+    if (rank == 0) compute();
+    MPI_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, world);
+}
+// Deadlocks, whatever rank 2 does: it is not waited for.
+static void scan_and_message(void) {
+    if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, 1, 0, world, &status);
+    if (rank == 2) sleep(seconds);
+    MPI_Exscan(&one, &sum, 1, MPI_INT, MPI_SUM, world);
+}
+static void root_and_message(void) {
+    if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, 1, 0, world, &status);
+    if (rank == 2) sleep(seconds);
+    MPI_Bcast(many, 1 << 16, MPI_INT, 0, world);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
@@ -260,6 +325,15 @@ static const struct {
     KIND(paused),
     KIND(accepts),
     KIND(waits_before_its_end),
+    KIND(works),
+    KIND(answers_what_is_not_recorded),
+    KIND(slow_scan),
+    KIND(slow_scan_then_messages),
+    KIND(slow_reduce),
+    KIND(slow_last_reduce),
+    KIND(late_scan),
+    KIND(scan_and_message),
+    KIND(root_and_message),
 };
 
 int main(int argc, char** argv) {
