@@ -263,8 +263,18 @@ void file_io(const Job& job, const Figures& figures, Findings& findings) {
     finding.run_share = cost;
 }
 
-// Communicators, windows and persistent requests that are made again and again. What ranks wait there for each other is
-// another cause's.
+// Even the fastest of its calls took long, and hardly less than all: who came last to it waited for nobody. NCCL's
+// communicators are made once and take as long as they take.
+bool is_slow_by_itself(const Job& job, const Whole& calls, std::uint16_t call) {
+    constexpr double long_ns = 20'000'000, like_the_mean = 0.75;
+    double fastest = job.calls[call].family == Family::mpi ? calls.time_ns / calls.calls : 0;
+    for (const Row& row : job.rows)
+        if (row.sum.call == call) fastest = std::min(fastest, static_cast<double>(row.sum.min_ns.value_or(0)));
+    return fastest >= long_ns && fastest >= like_the_mean * calls.time_ns / calls.calls;
+}
+
+// Communicators, windows and persistent requests that are made again and again, or of which one takes long by itself:
+// MPI_Comm_spawn. What ranks wait there for each other is another cause's.
 void setup(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double again_and_again = 100;  // by each rank
     const Whole made = add_up(job, [](const Call& call) { return call.traffic == Traffic::setup; });
@@ -273,14 +283,16 @@ void setup(const Job& job, const Figures& figures, Findings& findings) {
     if (!made.most || cost < worth_a_word) return;
     const Call* call = &job.calls[made.most->sum.call];
     const Whole most = add_up(job, [call](const Call& other) { return &other == call; });
-    if (share(most.calls, figures.ranks) < again_and_again) return;
+    if (share(most.calls, figures.ranks) < again_and_again && !is_slow_by_itself(job, most, made.most->sum.call))
+        return;
     constexpr double shows = 0.01;
     Finding& finding = add(findings, Rule::setup, true,
                            evidence::Setup{.run_share = cost,
                                            .call_run_share = share(most.own_ns(), wall_ns),
                                            .calls = share(most.calls, figures.ranks),
                                            .mean_ns = share(most.own_ns(), most.calls),
-                                           .have_waited = most.waiting_ns > shows * most.time_ns});
+                                           .have_waited = most.waiting_ns > shows * most.time_ns,
+                                           .starts_processes = call->name.starts_with("MPI_Comm_spawn")});
     finding.calls = {made.most->sum.call};
     finding.run_share = cost;
 }

@@ -192,28 +192,47 @@ const RuleWords rule_words::finalize{
 };
 
 namespace {
+// Then each of them takes long.
+bool is_of_few(const evidence::Setup& e) { return std::round(e.calls) < 100; }
+std::string times(const evidence::Setup& e) {
+    const double calls = std::round(e.calls);
+    return calls <= 1 ? "once" : human_count(calls) + " times";
+}
+
 std::string says(const evidence::Setup& e, const Spoken& s) {
-    return fmt::format(
-        "{} is called {} times by each rank, {}. Create the object once, outside the loop, and reuse it. Call sites: "
-        "mpiprof-report sites.",
-        s.call(), human_count(std::round(e.calls)), cost_text(e));
+    return fmt::format("{} is called {} by each rank, {}.{} Call sites: mpiprof-report sites.", s.call(), times(e),
+                       cost_text(e), is_of_few(e) ? "" : " Create the object once, outside the loop, and reuse it.");
 }
 
 std::string begins(const evidence::Setup& e, const Spoken& s) {
-    return fmt::format("Each rank calls {} {} times, {}.", s.call(), human_count(std::round(e.calls)), cost_text(e));
+    return fmt::format("Each rank calls {} {}, {}.", s.call(), times(e), cost_text(e));
+}
+
+std::string next(const evidence::Setup& e, const Spoken&) {
+    if (!is_of_few(e)) return "";
+    return fmt::format(
+        "mpiprof-report sites has the line. {}",
+        e.starts_processes
+            ? "Start all processes with the job, or spawn them in one call and keep them; the launcher's "
+              "own time to start processes is in it."
+            : "Each of these calls is slow by itself: make fewer of them, or larger ones, and not where "
+              "ranks wait for the result.");
 }
 
 }  // namespace
 
 const RuleWords rule_words::setup{
-    .means = "Communicators, windows or persistent requests are created over and over.",
+    .means =
+        "Communicators, windows or persistent requests are created over and over, or one call that does so is slow.",
     .evidence =
         "Time in setup calls (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...), excluding MPI_Init and wait time: "
-        "at least 10 % of the run. The most expensive one is named; each rank calls it at least 100 times.",
+        "at least 10 % of the run. The most expensive one is named; each rank calls it at least 100 times, or "
+        "even the fastest of its calls took 20 ms, and three quarters of the mean (MPI_Comm_spawn).",
     .check =
         "mpiprof-report sites has the lines, comms the communicators. Create it once, before the loop, and reuse it.",
     .says = of<evidence::Setup, says>,
     .begins = of<evidence::Setup, begins>,
+    .next = of<evidence::Setup, next>,
 };
 
 namespace {

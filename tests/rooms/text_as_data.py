@@ -30,6 +30,7 @@ NAMES = re.compile(r"""(?:\.|->|\b)(?:id|by|sort|name|source|color|job_part|rank
 # What the lines of a file may look into, and whose text it is.
 TEXTS = [
     ("report/analysis/shared_waiting.cpp", r"call\.name\.starts_with", "names of functions of MPI"),
+    ("report/analysis/costly_calls.cpp", r"name\.starts_with", "names of functions of MPI"),
     ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
