@@ -194,6 +194,31 @@ bool is_polled(const Job& job, const Figures& figures) {
     });
 }
 
+// Of several slow ranks one may wait for another, and all others for now one and now the other: then they wait for
+// longer than the sums of these ranks say. Nothing where calls that have nearly all of the waiting do not show that it
+// is for these ranks.
+std::optional<OthersWait> waited_as_compared(const Job& job, const Figures& figures, const Ranks& slow) {
+    constexpr double nearly_all = 0.9;
+    double waiting = 0, compared = 0, for_slow = 0;
+    for (const ComparedCall& call : job.comparison.calls) {
+        waiting += call.waiting_ns;
+        compared += call.compared_waiting_ns;
+        for (const LastRank& last : call.last_ranks)
+            if (is_in(slow, last.rank)) for_slow += last.waited_ns;
+    }
+    if (slow.size() < 2 || waiting < nearly_all * static_cast<double>(figures.waiting_ns) || compared <= 0 ||
+        for_slow < nearly_all * compared)
+        return std::nullopt;
+    double of_others = 0, wall = 0, inside = 0;
+    for (const Rank& rank : job.ranks) {
+        if (is_in(slow, rank.rank)) continue;
+        of_others += static_cast<double>(rank.waiting_ns);
+        wall += static_cast<double>(rank.recorded_ns());
+        inside += static_cast<double>(rank.inside_ns());
+    }
+    return OthersWait{waiting, share(of_others, wall), share(of_others, inside)};
+}
+
 }  // namespace
 
 OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_ns) {
@@ -233,7 +258,13 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
     of_slow = share(of_slow, n);
     of_others = share(of_others, rest);
     const double spread = static_cast<double>(figures.outside.most.ns - figures.outside.least.ns);
-    const OthersWait others = others_wait(job, slow, of_slow);
+    OthersWait others = others_wait(job, slow, of_slow);
+    double cost = others.run_share * rest / static_cast<double>(job.ranks.size());
+    if (const auto compared = waited_as_compared(job, figures, slow);
+        compared && compared->run_share > others.run_share) {
+        others = *compared;
+        cost = share(others.ns, static_cast<double>(figures.wall_ns));
+    }
     evidence::Imbalance e{.is_all_of_node = slow.size() > 1 && is_all_of_a_node(job, slow),
                           .longer_share = of_others > 0 ? of_slow / of_others - 1 : 0,
                           .longer_ns = longer,
@@ -258,7 +289,6 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
     } else {
         look_when(job, slow, e);
     }
-    const double cost = e.others_run_share * rest / static_cast<double>(job.ranks.size());
     Finding& finding = add(findings, rule, true, std::move(e));
     name_ranks(finding, job, std::move(slow));
     finding.run_share = cost;

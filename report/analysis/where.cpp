@@ -47,10 +47,13 @@ Where where_of(const Finding& finding, const Job& job) {
     std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>, std::uint64_t> by_line;
     std::uint64_t all_ns = 0;
     const bool counts_polls = what == About::waiting && is_mostly_polled(finding, job, found);
-    const bool is_of_one_call = what == About::waiting && waits_in_its_call(finding, found);
+    const bool has_call = what == About::waiting && !finding.calls.empty();
+    const bool is_of_one_call = has_call && waits_in_its_call(finding, found);
+    // Where each of its calls waits, the fastest too, little of that is seen as waiting: then it is their time.
+    const bool is_its_call = what == About::its_call || (has_call && !is_of_one_call);
     for (const CallSite& site : found.sites) {
-        if (what == About::its_call && site.call != finding.calls.front()) continue;
-        const bool is_time = what == About::its_call || (counts_polls && is_polled(job.calls[site.call]));
+        if (is_its_call && site.call != finding.calls.front()) continue;
+        const bool is_time = is_its_call || (counts_polls && is_polled(job.calls[site.call]));
         const std::uint64_t ns = is_time ? site.time_ns : site.waiting_ns;
         all_ns += ns;
         if (site.frames.empty() || (is_of_one_call && site.call != finding.calls.front())) continue;
@@ -58,7 +61,7 @@ Where where_of(const Finding& finding, const Job& job) {
         if (place.module != 0) by_line[{site.call, place.module, place.offset}] += ns;
     }
     if (all_ns == 0) return {};
-    Where where{what == About::waiting};
+    Where where{!is_its_call};
     for (const auto& [place, ns] : by_line) {
         const auto& [call, module, offset] = place;
         const double share = static_cast<double>(ns) / static_cast<double>(all_ns);
