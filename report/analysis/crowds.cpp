@@ -26,6 +26,15 @@ struct Loss {
     bool is_outside = false;  // MPI, alone
 };
 
+// For how long it may have needed a processor: not while others had not entered the call that it was inside, which is
+// known of calls that were compared.
+double needed_ns(const Rank& rank) {
+    constexpr double nearly_all = 0.9;
+    const auto recorded = static_cast<double>(rank.recorded_ns()), inside = static_cast<double>(rank.inside_ns());
+    const bool is_known = static_cast<double>(rank.compared_ns) >= nearly_all * inside;
+    return is_known ? std::max(0.0, recorded - static_cast<double>(rank.waiting_ns)) : recorded;
+}
+
 // What it waited for outside MPI is lost. Inside, a rank that polls and yields waits for its turn all the time,
 // microseconds each, and loses nothing by it; where each wait is a slice of the kernel's, messages lie that long. Where
 // it is not known how much was outside, a rank that does both has lost at least what does not fit into its calls. While
@@ -47,7 +56,9 @@ std::optional<Loss> counted_loss(const Rank& rank, double throttled_ns) {
                     .is_at_least = !is_measured,
                     .is_outside = true};
     if (!is_of_slices) return std::nullopt;
-    return Loss{.waited_ns = waited, .run_ns = run, .is_counted = true};
+    const double lost = std::min(waited, needed_ns(rank));
+    if (lost < worth_a_look * run) return std::nullopt;
+    return Loss{.waited_ns = lost, .run_ns = run, .is_counted = true};
 }
 
 // What a rank lost; nothing where it may have been off the processor for another reason.

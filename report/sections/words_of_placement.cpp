@@ -110,7 +110,8 @@ const RuleWords rule_words::crowded{
     .evidence =
         "The time in which the thread that called MPI_Init was runnable without a CPU, from scheduler statistics "
         "(CPU WAIT in mpiprof-report ranks): the part of it outside MPI, known from random stretches of the run. If "
-        "that part is below 5 % of the run, all of it, provided that each wait lasted at least 0.5 ms. Without "
+        "that part is below 5 % of the run, all of it, provided that each wait lasted at least 0.5 ms, but for what the rank "
+        "waited for others where that is known from compared calls. Without "
         "scheduler statistics: 25 to 500 involuntary context switches per second, 0.5 to 12 ms off the CPU each, and "
         "hardly any voluntary ones. Sleeping, polling and sched_yield do not count; CPU time alone is no evidence.",
     .check =
@@ -163,7 +164,8 @@ const RuleWords rule_words::masks{
 
 namespace {
 std::string says(const evidence::TooMany& e, const Spoken& s) {
-    std::string text = fmt::format("{} are oversubscribed: {} ranks on {}.", who(s), e.ranks, cores(e.cpus));
+    std::string text =
+        fmt::format("{} {} oversubscribed: {} ranks on {}.", who(s), s.verb("is", "are"), e.ranks, cores(e.cpus));
     if (e.waited_share)
         text += fmt::format(" Outside {}, ranks were runnable without a CPU for only {} of the run.", s.words.library,
                             human_share(*e.waited_share));
