@@ -76,7 +76,8 @@ bool only_waits(const Job& job, std::uint16_t call) {
         const auto n = static_cast<double>(row.sum.calls);
         calls += n;
         time += static_cast<double>(row.sum.time_ns);
-        moving += slowest_moving_ns(n, static_cast<double>(row.sum.bytes));
+        const auto bytes = static_cast<double>(row.sum.bytes);
+        moving += job.nodes.size() == 1 ? slowest_copying_ns(n, bytes) : slowest_moving_ns(n, bytes);
     }
     return time >= long_call_ns * calls && time - moving >= nearly_all * time;
 }

@@ -8,6 +8,7 @@
 #include "report/analysis/causes.h"
 #include "report/analysis/findings.h"
 #include "report/analysis/last_ranks.h"
+#include "report/analysis/pipelines.h"
 #include "report/model/waiting.h"
 
 namespace mpiprof::report {
@@ -36,6 +37,11 @@ bool may_wait(const Call& call) { return call.family != Family::nccl && may_wait
 
 double moving_ns(const Row& row) {
     return slowest_moving_ns(static_cast<double>(row.sum.calls), static_cast<double>(row.sum.bytes));
+}
+
+double moving_between_two_ns(const Job& job, const Row& row) {
+    const auto calls = static_cast<double>(row.sum.calls), bytes = static_cast<double>(row.sum.bytes);
+    return job.nodes.size() == 1 ? slowest_copying_ns(calls, bytes) : moving_ns(row);
 }
 
 bool is_compared(const Row& row) {
@@ -71,10 +77,20 @@ bool all_calls_wait(const Job& job) {
     return fast >= like_the_mean * mean;
 }
 
+// What is passed on in a chain is waited for in receives. A send that waits does so for a receiver that is busy, and
+// whose work it does not need.
+double waiting_in_sends_ns(const Job& job) {
+    double waiting = 0;
+    for (const Row& row : job.rows)
+        if (job.calls[row.sum.call].traffic == Traffic::send && row.requests == 0)
+            waiting += std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_ns(row));
+    return waiting;
+}
+
 // At any moment one rank at most is outside MPI, and what they do inside is waiting, each time.
 void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
     constexpr double least_at_work = 0.2, most_at_work = 1.15;
-    constexpr double most_of_one = 0.6;
+    constexpr double most_of_one = 0.6, most_in_sends = 1.0 / 3;
     constexpr std::size_t several = 4;  // of fewer, one that is late each time leaves as little outside
     if (!figures.efficiency || (job.ranks.size() < several && !all_calls_wait(job))) return;
     const double at_work = share(figures.outside.mean_ns * static_cast<double>(job.ranks.size()),
@@ -83,6 +99,7 @@ void serial_chain(const Job& job, const Figures& figures, Findings& findings) {
     if (at_work < least_at_work || at_work > most_at_work || waiting < 0.6 * static_cast<double>(figures.mpi_ns) ||
         static_cast<double>(figures.outside.most.ns) > most_of_one * static_cast<double>(figures.largest_recorded_ns))
         return;
+    if (waiting_in_sends_ns(job) >= most_in_sends * waiting) return;
     const double cost = share(waiting, static_cast<double>(figures.wall_ns));
     if (cost < worth_a_look) return;
     add(findings, Rule::serial_chain, true, evidence::SerialChain{.at_work = at_work, .run_share = cost}).run_share =
@@ -135,16 +152,18 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
         if (row.requests != 0)
             to.add(row, static_cast<double>(row.blocked_ns));
         else if (may_wait(job.calls[row.sum.call]) && traffic != Traffic::completion)
-            to.add(row, is_compared(row) ? static_cast<double>(row.waiting_ns)
-                                         : std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_ns(row)));
+            to.add(row, is_compared(row)
+                            ? static_cast<double>(row.waiting_ns)
+                            : std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_between_two_ns(job, row)));
     }
     const bool sends_wait = sends.ns > receives.ns;
     const bool targets_wait = targets.ns > std::max(sends.ns, receives.ns);
     const Partners& more = targets_wait ? targets : sends_wait ? sends : receives;
-    const double part = share(more.ns, sends.ns + receives.ns + targets.ns + others.ns);
+    const double in_all = sends.ns + receives.ns + targets.ns + others.ns, part = share(more.ns, in_all);
     if (!more.most) return Rule::varying;
+    const bool flows_one_way = !targets_wait && !sends_wait && is_pipeline(job, in_all);
     const bool is_even = figures.efficiency->load_balance >= 0.9;
-    if (part < nearly_all && !(is_even && have_roles(*more.most, figures))) return Rule::varying;
+    if (part < nearly_all && !flows_one_way && !(is_even && have_roles(*more.most, figures))) return Rule::varying;
     e.partner_share = part;
     e.is_known = false;  // calls of two are not lined up
     const double waiting = std::min(more.estimated_ns, static_cast<double>(figures.waiting_ns));
@@ -152,7 +171,18 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
     e.mpi_share = std::max(e.mpi_share, share(waiting, static_cast<double>(figures.inside_ns())));
     e.partner_bytes = share(static_cast<double>(more.most->sum.bytes), static_cast<double>(more.most->sum.calls));
     call = more.most->sum.call;
+    if (flows_one_way) return Rule::pipeline;
     return targets_wait ? Rule::passive_target : sends_wait ? Rule::late_receiver : Rule::late_sender;
+}
+
+// Who comes last call by call: only where nothing else is in it, it is chance.
+void look_at_order(const Job& job, evidence::Varying& e) {
+    const LateOrder& order = job.comparison.order;
+    if (order.calls == 0) return;
+    e.period = order.period;
+    e.order = order.turns;
+    e.stays = order.is_in_stretches ? order.stays : 0;
+    e.is_by_chance = order.period == 0 && !order.is_in_stretches;
 }
 
 void varying(const Job& job, const Figures& figures, Findings& findings) {
@@ -188,7 +218,10 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     const auto has = [&](Rule rule) {
         return std::any_of(findings.begin(), findings.end(), [rule](const Finding& said) { return said.rule == rule; });
     };
-    e.is_said_for_whom = has(Rule::serial_chain) || has(Rule::one_serves_all) || has(Rule::late_inside);
+    e.is_said_for_whom =
+        has(Rule::serial_chain) || has(Rule::one_serves_all) || has(Rule::late_inside) || has(Rule::in_turn);
+    e.is_of_crowd = has(Rule::crowded);
+    look_at_order(job, e);
     const ComparedCall* call = most_waited_in(job);
     if (!has(Rule::serial_chain) && call && !call->last_ranks.empty()) {
         const LastRank& last = call->last_ranks.front();

@@ -211,17 +211,24 @@ void ArrivalsPart::finish(Finishing& end) {
         ++result.nodes;
         result.clock_error_ns = std::max(result.clock_error_ns, clocks.error_ns(node));
     }
+    double most_waiting_ns = 0;
     for (auto& [id, communicator, comparison] : comparisons) {
         if (!comparison.can_line_up(clocks)) {
             ++result.not_lined_up;
             continue;
         }
+        double waiting_ns = 0;  // in the call that most of it is in
         for (ComparedCall& line : comparison.line_up(clocks)) {
+            waiting_ns = std::max(waiting_ns, line.waiting_ns);
             line.comm = id;
             line.comm_name = communicator.name;
             line.is_world = communicator.is_world;
             line.call = end.order[line.call];
             result.calls.push_back(std::move(line));
+        }
+        if (waiting_ns > most_waiting_ns) {
+            most_waiting_ns = waiting_ns;
+            result.order = late_order_of(comparison.late_calls(), communicator.size);
         }
         for (const MemberCalls& member : communicator.members) correct(end, member);
     }

@@ -206,7 +206,7 @@ CallComparison::Entered CallComparison::enter(std::size_t row, std::span<std::in
 }
 
 // Who came last, if the clocks can tell.
-void CallComparison::add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums) const {
+void CallComparison::add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums) {
     const Entered of_row = enter(row, entered);
     const std::int64_t latest = entered[of_row.last];
     const auto behind = static_cast<double>(latest - entered[of_row.next]);
@@ -216,6 +216,11 @@ void CallComparison::add_row(std::size_t row, std::span<std::int64_t> entered, C
         sums.add_last(members_[of_row.last].rank, behind, waited, latest);
     else
         ++sums.undecided;
+    late_calls_.push_back({.number = members_[0].kept[row].number,
+                           .rank = members_[of_row.last].rank,
+                           .is_decided = behind > resolution,
+                           .waited_ns = waited,
+                           .entered_ns = latest});
 }
 
 // How long the members waited in it for the one that came last, together; 0 where that is not whom they waited for.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/merge/floors.h"
+#include "report/merge/late_order.h"
 #include "report/merge/node_clocks.h"
 #include "report/model/comparison.h"
 
@@ -71,6 +72,8 @@ class CallComparison {
     bool can_line_up(const NodeClocks& clocks) const;
     // Compares them: into the members' kinds, and what is returned, whose numbers of calls are the registry's.
     std::vector<ComparedCall> line_up(const NodeClocks& clocks);
+    // Who was last to which call, once they are compared.
+    const std::vector<LateCall>& late_calls() const { return late_calls_; }
 
   private:
     // Members by when they entered a call: the last, the one before it, and the moment of the first.
@@ -82,7 +85,7 @@ class CallComparison {
     void keep_rows();
     std::int64_t turn_to_one_clock(const NodeClocks& clocks);
     Entered enter(std::size_t row, std::span<std::int64_t> entered) const;
-    void add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums) const;
+    void add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums);
     double wait_in(std::size_t row, std::span<const std::int64_t> entered, const Entered& of_row, CallSums& sums) const;
     ComparedCall line_of(std::uint16_t call, const CallSums& sums, std::int64_t start) const;
 
@@ -92,6 +95,7 @@ class CallComparison {
     std::size_t rows_ = 0;
     std::vector<std::uint8_t> moves_;  // by row: no member's call is of 0 bytes
     std::vector<double> error_ns_;     // by member: of its node's clock
+    std::vector<LateCall> late_calls_;
 };
 
 }  // namespace mpiprof::report

@@ -54,8 +54,22 @@ struct ComparedCall {
     std::uint64_t undecided = 0;       // compared calls in which the last two came too close for the clocks
 };
 
+// The compared calls of one communicator in the order in which they were made: whether the same rank comes last several
+// times in a row, or again after a fixed number of calls.
+struct LateOrder {
+    std::uint64_t calls = 0;       // that were waited in, and whose last rank is known; 0: nothing is known
+    bool is_in_stretches = false;  // the same rank is last to several in a row
+    double stays = 0;              // calls in a row with the same last rank, on average, of those that were waited in
+    std::uint64_t period = 0;      // after so many collectives the same rank is last again; 0: there is no such number
+    std::vector<std::uint32_t> turns;  // the ranks of one period, in their order
+    // Of the waiting: in calls before which the last rank alone had something to do, and the ranks this was so of.
+    double alone_share = 0;
+    std::vector<std::uint32_t> alone;
+};
+
 struct Comparison {
     std::vector<ComparedCall> calls;  // by waiting, then by time
+    LateOrder order;                  // of the communicator of the first of them
     std::uint64_t incomplete = 0;     // communicators that lack members
     std::uint64_t not_lined_up = 0;   // communicators on nodes whose clocks could not be lined up
     std::uint32_t nodes = 0;          // whose clocks were lined up by the calls themselves

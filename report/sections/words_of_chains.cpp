@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/model/units.h"
 #include "report/sections/section.h"
 
@@ -31,12 +33,52 @@ const RuleWords rule_words::serial_chain{
     .means = "Serialisation: the ranks work one after another.",
     .evidence =
         "The times outside MPI of all ranks add up to about one run (0.2 to 1.15 of it), no rank has most of it, and "
-        "the time in MPI far exceeds what the messages need; with fewer than four ranks, even the fastest calls do.",
+        "the time in MPI far exceeds what the messages need; with fewer than four ranks, even the fastest calls do. Sends "
+        "have less than a third of the wait time: what is passed on is waited for in receives.",
     .check =
         "mpiprof-report peers has the communication pattern, mpiprof-report sites the lines at which ranks wait. Cut "
         "each rank's work into blocks and send each block on at once, so that the next rank begins after the first one.",
     .says = of<evidence::SerialChain, says>,
     .begins = of<evidence::SerialChain, begins>,
+};
+
+namespace {
+// "0, 1, 2, 3", or the first few of many.
+std::string turns_text(const evidence::InTurn& e) {
+    std::string text = fmt::format("{}", e.turns.front());
+    for (std::size_t i = 1; i < std::min(e.turns.size(), Spoken::most_items); ++i)
+        text += fmt::format(", {}", e.turns[i]);
+    return text + (e.turns.size() > Spoken::most_items ? " ..." : "");
+}
+
+std::string says(const evidence::InTurn& e, const Spoken& s) {
+    return fmt::format(
+        "{} of the wait time in {} is in calls before which one rank alone has something to do, in the order {}, again "
+        "after every {} collectives. Late arrivals: mpiprof-report arrivals; call sites: mpiprof-report sites.",
+        human_share(e.alone_share), s.call(), turns_text(e), e.period);
+}
+
+std::string begins(const evidence::InTurn& e, const Spoken& s) {
+    return fmt::format(
+        "The ranks take turns ({}): one works while all others wait in {}; {} of the run is spent waiting like that.",
+        turns_text(e), s.call(), human_share(e.run_share));
+}
+
+}  // namespace
+
+const RuleWords rule_words::in_turn{
+    .means = "The ranks take turns: one after another has something to do, and all others wait in a collective.",
+    .evidence =
+        "Of the wait time in the collectives of the communicator with the most of it, at least half is in calls before "
+        "which all but the last rank waited for at least 80 % of the time since the collective before. The same rank is "
+        "last again after a fixed number of collectives, in 90 % of the calls that were compared, and at least half of "
+        "the ranks take their turn.",
+    .check =
+        "mpiprof-report sites has the line, mpiprof-report arrivals the order. Let all ranks do it at the same time: one "
+        "file for each, or collective MPI-IO (MPI_File_write_at_all, MPI_File_write_ordered), or gather what there is to "
+        "write on one rank and let the others go on. Drop barriers that only keep an order.",
+    .says = of<evidence::InTurn, says>,
+    .begins = of<evidence::InTurn, begins>,
 };
 
 namespace {

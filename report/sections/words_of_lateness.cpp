@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/model/units.h"
 #include "report/sections/section.h"
@@ -46,18 +45,8 @@ std::string longer_than(const evidence::Imbalance& e, const Spoken& s, std::stri
     return fmt::format("{} {}{:.1f}x as long{} as {}", verb, bound, e.longer_share + 1, outside, others);
 }
 
-// "rank 0, then 1, 2 and 3", or the first few of many.
-std::string turns_text(const std::vector<std::uint32_t>& turns) {
-    std::string text = fmt::format("rank {}, then {}", turns[0], turns[1]);
-    for (std::size_t i = 2; i < std::min(turns.size(), most_items); ++i) text += fmt::format(", then {}", turns[i]);
-    return text + (turns.size() > most_items ? " ..." : "");
-}
-
 // Of several ranks the longest is known.
 std::string_view up_to(const Spoken& s) { return s.is_one() ? "" : "up to "; }
-
-// Then it is not another one each time.
-bool is_mostly_one(const evidence::Varying& e) { return e.last && e.last_waiting_share >= 2.0 / 3; }
 
 }  // namespace
 
@@ -81,6 +70,15 @@ std::string says(const evidence::Imbalance& e, const Spoken& s) {
     return text + " Per rank: mpiprof-report ranks; over time: mpiprof-report time.";
 }
 
+// "rank 0", where all ranks but one are named.
+std::string only_other(const Spoken& s) {
+    if (s.finding.ranks.size() + 1 != s.job.ranks.size()) return "";
+    for (const Rank& rank : s.job.ranks)
+        if (!std::binary_search(s.finding.ranks.begin(), s.finding.ranks.end(), rank.rank))
+            return fmt::format("rank {}", rank.rank);
+    return "";
+}
+
 std::string begins(const evidence::Imbalance& e, const Spoken& s) {
     const std::string waiting = fmt::format("{}{} of the run waiting for {}.", e.is_at_least ? "at least " : "",
                                             human_share(e.others_run_share), s.verb("it", "them"));
@@ -89,9 +87,12 @@ std::string begins(const evidence::Imbalance& e, const Spoken& s) {
         return fmt::format("Load imbalance: work {} with the rank number ({} {}); the other ranks spend {}",
                            s.finding.ranks.front() > e.least_rank ? "grows" : "falls", s.who(At::middle),
                            longer_than(e, s, fmt::format("rank {}", e.least_rank)), waiting);
-    if (s.finding.rule == Rule::imbalance)
-        return fmt::format("Load imbalance: {} {}, which spend {}", s.who(At::middle),
-                           longer_than(e, s, "the average of the others"), waiting);
+    if (s.finding.rule == Rule::imbalance) {
+        const std::string one = only_other(s);
+        return fmt::format("Load imbalance: {} {}, which {} {}", s.who(At::middle),
+                           longer_than(e, s, one.empty() ? "the average of the others" : one),
+                           one.empty() ? "spend" : "spends", waiting);
+    }
     const std::string who_it_is =
         s.finding.rule == Rule::slow_node
             ? fmt::format("All ranks of node {} ({})", host_of(s.job, s.finding.nodes.front()),
@@ -126,7 +127,8 @@ const RuleWords rule_words::slow_rank{
     .means = "Some ranks compute longer, or spend longer outside MPI, and the others wait for them.",
     .evidence =
         "Time outside MPI: at least 5 % of the run above the mean, and clearly separated from the other ranks. The "
-        "others wait for as long as their own time outside MPI is shorter. When it began is known to 1/48 of the "
+        "others wait for as long as their own time outside MPI is shorter; longer, where calls that were compared have nearly "
+        "all of the wait time and show that it is for several slow ranks, each late at times. When it began is known to 1/48 of the "
         "run. No slow-rank, slow-node, growing-work or imbalance is reported where the record of a rank that did not "
         "reach MPI_Finalize is so much shorter than the longest that this could explain half of the difference.",
     .check =
@@ -200,155 +202,6 @@ const RuleWords rule_words::late_inside{
         "distribute them.",
     .says = of<evidence::LateInside, says>,
     .begins = of<evidence::LateInside, begins>,
-};
-
-namespace {
-// What may make ranks late, where the kernel kept an account of it.
-std::string possible_cause(const evidence::Varying& e, const Spoken& s) {
-    std::string text;
-    if (e.processor_share && e.is_processor_outside)
-        text += fmt::format(" The ranks were runnable without a CPU for {} of the run outside {}: a possible cause.",
-                            human_share(*e.processor_share), s.words.library);
-    else if (e.processor_share)
-        text += fmt::format(
-            " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
-            "while they wait for each other, otherwise a possible cause.",
-            human_share(*e.processor_share), s.words.library);
-    if (e.pushed_off_per_s)
-        text += fmt::format(
-            " There were {} context switches per second and rank: a possible cause (the time without a CPU is not "
-            "known).",
-            human_count(std::round(*e.pushed_off_per_s)));
-    return text;
-}
-
-// What ranks wait in, and what that is waiting for.
-struct PartnerWords {
-    std::string_view says, begins, waits;
-};
-PartnerWords partner_words(Rule rule) {
-    if (rule == Rule::passive_target)
-        return {"in locks that another rank holds, or for a target that is outside MPI, mostly", "Passive target",
-                "in one-sided calls that wait for a lock or their target"};
-    if (rule == Rule::late_sender)
-        return {"in receives whose message is sent later, mostly", "Late senders", "waiting for messages to be sent"};
-    return {"in sends whose receive is posted later, mostly", "Late receivers", "in sends that wait for the receiver"};
-}
-
-std::string says_of_partners(const evidence::Varying& e, const Spoken& s) {
-    return fmt::format(
-        "{} of the time in {} is spent waiting, {} of the run{}; {} of it {} {}.{} Call sites: "
-        "mpiprof-report sites.",
-        human_share(e.mpi_share), s.words.library, human_share(e.run_share), e.is_known ? "" : " (an estimate)",
-        human_share(e.partner_share), partner_words(s.finding.rule).says, s.call(), possible_cause(e, s));
-}
-
-std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
-    const PartnerWords words = partner_words(s.finding.rule);
-    const bool has_size = s.finding.rule != Rule::passive_target;
-    return fmt::format("{}: {} of the run is spent {}, mostly in {}{}; no rank is slow overall.", words.begins,
-                       human_share(e.run_share), words.waits, s.call(),
-                       has_size ? " of " + human_bytes(e.partner_bytes) : "");
-}
-}  // namespace
-
-const RuleWords rule_words::late_sender{
-    .means = "Late senders: ranks wait in receives for messages that are sent later.",
-    .evidence =
-        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in receives, or in the "
-        "MPI_Wait and MPI_Test that complete them (less where some ranks alone wait in them, for at least half the mean "
-        "time in MPI), and no rank is slow over the whole run.",
-    .check =
-        "mpiprof-report sites has the lines, mpiprof-report peers the senders. Send as soon as the data is ready, "
-        "and compute what does not need the message before waiting for it (MPI_Irecv early, MPI_Wait late).",
-    .says = of<evidence::Varying, says_of_partners>,
-    .begins = of<evidence::Varying, begins_of_partners>,
-};
-
-const RuleWords rule_words::late_receiver{
-    .means = "Late receivers: sends wait until the receive is posted.",
-    .evidence =
-        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in sends, or in the "
-        "MPI_Wait and MPI_Test that complete them (less where some ranks alone wait in them, for at least half the mean "
-        "time in MPI), and no rank is slow over the whole run. Messages above the MPI library's eager limit wait for their receiver.",
-    .check =
-        "mpiprof-report sites has the lines. Post the receive earlier (MPI_Irecv before what the receiver does in "
-        "between), or send with MPI_Isend and complete it later.",
-    .says = of<evidence::Varying, says_of_partners>,
-    .begins = of<evidence::Varying, begins_of_partners>,
-};
-
-const RuleWords rule_words::passive_target{
-    .means = "Passive target: one-sided calls wait for a lock, or for a target that is outside MPI.",
-    .evidence =
-        "Wait time is at least 5 % of the run and a quarter of the time in MPI, two thirds of it in MPI_Win_lock, unlock "
-        "and flush (less where some ranks alone wait in them, for at least half the mean time in MPI), and no rank is "
-        "slow over the whole run.",
-    .check =
-        "mpiprof-report sites has the lines. Hold exclusive locks for as short as possible, or share them "
-        "(MPI_LOCK_SHARED, MPI_Win_lock_all). Where no lock is contended, the target makes no progress while it "
-        "computes: have it call MPI now and then, or use asynchronous progress (MPICH_ASYNC_PROGRESS=1).",
-    .says = of<evidence::Varying, says_of_partners>,
-    .begins = of<evidence::Varying, begins_of_partners>,
-};
-
-namespace {
-std::string says(const evidence::Varying& e, const Spoken& s) {
-    const std::string_view estimate = e.is_known ? "" : " (an estimate)";
-    const std::string_view who = !e.turns.empty() ? ": the straggler moves from rank to rank (mpiprof-report time)"
-                                 : e.is_said_for_whom || is_mostly_one(e) ? ""
-                                                                          : ": a different rank is late each time";
-    std::string text =
-        e.slow_share > 0
-            ? fmt::format("{} of the time in {} is spent waiting, {} of the run more than slow ranks explain{}{}.",
-                          human_share(e.mpi_share), s.words.library, human_share(e.run_share), estimate, who)
-            : fmt::format(
-                  "The ranks are balanced over the run (load balance {}), yet {} of their time in {} is spent "
-                  "waiting, {} of the run{}{}.",
-                  human_share(e.load_balance), human_share(e.mpi_share), s.words.library, human_share(e.run_share),
-                  estimate, who);
-    text += possible_cause(e, s);
-    // One that comes last as often as by chance is nobody's cause.
-    if (e.last && e.last->share * static_cast<double>(s.job.ranks.size()) >= 1.5)
-        text += fmt::format(
-            " Rank {} arrived last in {} of the sampled {} calls, with {} of their wait time: mpiprof-report "
-            "arrivals.",
-            e.last_rank, human_share(e.last->share), s.job.calls[e.last->call].name, human_share(e.last_waiting_share));
-    return text + " Call sites: mpiprof-report sites.";
-}
-
-std::string begins(const evidence::Varying& e, const Spoken& s) {
-    if (!e.turns.empty())
-        return fmt::format("The straggler changes during the run ({}): {} of the run is spent waiting for it.",
-                           turns_text(e.turns), human_share(e.run_share));
-    if (is_mostly_one(e))
-        return fmt::format("{} of the run is spent waiting{}; {} of the wait time in {} is for rank {}.",
-                           human_share(e.run_share), e.slow_share > 0 ? " beyond what slow ranks explain" : "",
-                           human_share(e.last_waiting_share), s.job.calls[e.last->call].name, e.last_rank);
-    std::string text = fmt::format("Transient imbalance: {}; {} of the run is spent waiting for the last rank",
-                                   e.slow_share > 0 ? "a different rank is late each time"
-                                                    : "no rank is slow overall, but a different one is late each time",
-                                   human_share(e.run_share));
-    if (e.slow_share > 0) text += fmt::format(", plus {} for ranks that are always slow", human_share(e.slow_share));
-    if (e.pushed_off_per_s)
-        text += fmt::format(" (possibly oversubscribed: {} context switches per second and rank)",
-                            human_count(std::round(*e.pushed_off_per_s)));
-    return text + ".";
-}
-
-}  // namespace
-
-const RuleWords rule_words::varying{
-    .means = "Transient imbalance: no rank is slow over the whole run, but a different one is late each time.",
-    .evidence =
-        "Wait time (time above the fastest call, and above what the slowest network would take) is at least 5 % of "
-        "the run beyond what slow ranks explain, and a quarter of the time in MPI. Stragglers that follow each "
-        "other, each for at least a twelfth of the run, are named in their order.",
-    .check =
-        "mpiprof-report sites, column WAITING; mpiprof-report time if the straggler moves. Usual reasons: random "
-        "work, system noise, a hot spot that moves. Fewer collectives mean fewer such waits.",
-    .says = of<evidence::Varying, says>,
-    .begins = of<evidence::Varying, begins>,
 };
 
 }  // namespace mpiprof::report

@@ -173,7 +173,7 @@ TEST(verdict, a_hot_spot_that_moves_from_rank_to_rank_is_told_from_chance) {
     for (std::uint32_t rank = 0; rank < 4; ++rank)
         for (std::size_t bin = 0; bin < 100; ++bin)
             job.activities[rank].activity.bins[bin].time_ns = ((bin * 7 / 2) % 4 == rank ? 1 : 40) * ms;
-    EXPECT_NE(sentence(job).find("a different one is late each time"), std::string::npos) << sentence(job);
+    EXPECT_NE(sentence(job).find("spent waiting for ranks that are late at times"), std::string::npos) << sentence(job);
 }
 
 // What stands below the first line of one rule; empty if nothing does.
@@ -341,7 +341,18 @@ TEST(verdict, what_is_set_up_again_and_again_is_named) {
         sentence(job),
         "Each rank calls MPI_Comm_dup 20,000 times, 200 us each: 40.0% of the run, 60.0% with all other setup calls.");
     for (ProfileSpec& rank : job) rank.calls = {setup("MPI_Comm_dup", {calls_of(3, 0, 4 * s, 150 * us)})};
-    EXPECT_FALSE(is_said(job_of(job), Rule::setup)) << "long, and not often";
+    EXPECT_FALSE(is_said(job_of(job), Rule::setup)) << "long, not often, and one of them short: they wait";
+    for (ProfileSpec& rank : job) rank.calls = {setup("MPI_Comm_spawn", {calls_of(1, 0, 3 * s, 3 * s)})};
+    EXPECT_EQ(sentence(job), "Each rank calls MPI_Comm_spawn once, 3.000 s each: 30.0% of the run.");
+    const Job spawns = job_of(job);
+    EXPECT_NE(report::text_of(Rule::setup)
+                  .next({top(spawns).finding, spawns, report::vocabulary_of(spawns)})
+                  .find("Start all processes with the job"),
+              std::string::npos);
+    for (ProfileSpec& rank : job)
+        rank.calls = {
+            setup("MPI_Comm_spawn", {calls_of(1, 0, rank.rank == 0 ? 3 * s : ms, rank.rank == 0 ? 3 * s : ms)})};
+    EXPECT_FALSE(is_said(job_of(job), Rule::setup)) << "rank 0 waited in it for the other one";
 }
 
 // ---- what is said of rules ----
