@@ -182,7 +182,7 @@ void look_at_order(const Job& job, evidence::Varying& e) {
     e.period = order.period;
     e.order = order.turns;
     e.stays = order.is_in_stretches ? order.stays : 0;
-    e.is_by_chance = order.period == 0 && !order.is_in_stretches;
+    e.is_by_chance = order.is_by_chance;
 }
 
 void varying(const Job& job, const Figures& figures, Findings& findings) {
@@ -231,8 +231,12 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     }
     if (is_slow_said && !e.turns.empty()) findings.erase(slow);
     std::optional<std::uint16_t> call_of_partners;
-    const bool is_for_ranks = for_slow > 0 || !e.turns.empty() || e.is_said_for_whom;
-    const Rule rule = is_for_ranks ? Rule::varying : late_partners(job, figures, e, call_of_partners);
+    // The last of a pipeline is last whoever is slow in it.
+    const bool is_for_slow = for_slow > 0 && !is_pipeline(job, waiting);
+    const bool is_for_ranks = is_for_slow || !e.turns.empty() || e.is_said_for_whom;
+    Rule rule = is_for_ranks ? Rule::varying : late_partners(job, figures, e, call_of_partners);
+    if (for_slow > 0) e.run_share = cost;
+    if (for_slow > 0 && rule != Rule::pipeline) rule = Rule::varying, call_of_partners.reset();
     const double cost_of_it = e.run_share;
     Finding& finding = add(findings, rule, true, std::move(e));
     finding.run_share = cost_of_it;

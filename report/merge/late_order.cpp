@@ -73,12 +73,24 @@ std::uint64_t period_of(const std::vector<LateCall>& late, double chance) {
     return 0;
 }
 
-// Each rank once for each stretch in which it is last.
+// Each rank once for each stretch in which it is last: at each place of a period the one that mostly is, where the call
+// there is mostly waited in.
 std::vector<std::uint32_t> turns_in(const std::vector<LateCall>& late, std::uint64_t period) {
+    std::map<std::uint64_t, std::map<std::uint32_t, std::uint64_t>> at_place;
+    for (const LateCall& call : late) ++at_place[(call.number - late.front().number) % period][call.rank];
+    const auto times = [](const auto& ranks) {
+        std::uint64_t sum = 0;
+        for (const auto& [rank, count] : ranks) sum += count;
+        return sum;
+    };
+    std::uint64_t most = 0;
+    for (const auto& [place, ranks] : at_place) most = std::max(most, times(ranks));
     std::vector<std::uint32_t> turns;
-    for (const LateCall& call : late) {
-        if (call.number >= late.front().number + period) break;
-        if (turns.empty() || turns.back() != call.rank) turns.push_back(call.rank);
+    for (const auto& [place, ranks] : at_place) {
+        if (2 * times(ranks) < most) continue;
+        const auto more = [](const auto& x, const auto& y) { return x.second < y.second; };
+        const std::uint32_t rank = std::max_element(ranks.begin(), ranks.end(), more)->first;
+        if (turns.empty() || turns.back() != rank) turns.push_back(rank);
     }
     if (turns.size() > 2 && turns.front() == turns.back()) turns.pop_back();
     return turns;
@@ -109,6 +121,7 @@ void find_alone(std::span<const LateCall> calls, std::uint32_t members, LateOrde
 
 LateOrder late_order_of(std::span<const LateCall> calls, std::uint32_t members) {
     constexpr double clearly = 0.5, no_chance = 4;  // standard deviations
+    constexpr double of_many = 0.6;                 // one of two that are late as often has 0.5
     LateOrder order;
     const std::vector<LateCall> late = waited_in(calls);
     if (late.size() < least_calls) return order;
@@ -122,6 +135,7 @@ LateOrder late_order_of(std::span<const LateCall> calls, std::uint32_t members) 
     const double beyond = std::max(clearly * (1 - chance), no_chance * std::sqrt(chance * (1 - chance) / pairs));
     order.is_in_stretches = chance < 1 && again >= chance + beyond;
     if (chance < 1) order.period = period_of(late, chance);
+    order.is_by_chance = order.period == 0 && !order.is_in_stretches && chance <= of_many;
     if (order.period != 0) order.turns = turns_in(late, order.period);
     find_alone(calls, members, order);
     return order;

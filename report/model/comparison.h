@@ -58,6 +58,7 @@ struct ComparedCall {
 // times in a row, or again after a fixed number of calls.
 struct LateOrder {
     std::uint64_t calls = 0;       // that were waited in, and whose last rank is known; 0: nothing is known
+    bool is_by_chance = false;     // now one rank is last, now another, and nothing else is in it
     bool is_in_stretches = false;  // the same rank is last to several in a row
     double stays = 0;              // calls in a row with the same last rank, on average, of those that were waited in
     std::uint64_t period = 0;      // after so many collectives the same rank is last again; 0: there is no such number

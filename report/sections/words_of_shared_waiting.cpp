@@ -76,9 +76,9 @@ std::string says_of_partners(const evidence::Varying& e, const Spoken& s) {
 std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
     const PartnerWords words = partner_words(s.finding.rule);
     const bool has_size = s.finding.rule != Rule::passive_target;
-    return fmt::format("{}: {} of the run is spent {}, mostly in {}{}; no rank is slow overall.", words.begins,
-                       human_share(e.run_share), words.waits, s.call(),
-                       has_size ? " of " + human_bytes(e.partner_bytes) : "");
+    return fmt::format("{}: {} of the run is spent {}, mostly in {}{}; {}.", words.begins, human_share(e.run_share),
+                       words.waits, s.call(), has_size ? " of " + human_bytes(e.partner_bytes) : "",
+                       e.slow_share > 0 ? "its slowest rank sets the pace" : "no rank is slow overall");
 }
 }  // namespace
 
