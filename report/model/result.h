@@ -2,8 +2,6 @@
 // A Problem is one line for a person; nothing in the reporter throws for bad input.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -16,11 +14,7 @@ struct Problem {
     std::string what;    // "is 40 bytes long, a profile has at least 2696"
     std::string advice;  // what to do; may be empty
 
-    std::string line() const {
-        std::string text = where.empty() ? what : where + ": " + what;
-        if (!advice.empty()) text += "; " + advice;
-        return text;
-    }
+    std::string line() const;
 };
 
 template <class T>
