@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -25,7 +26,7 @@ using report::is_script;
 using report::losing_line;
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds soonest = 10ms, latest = 60s;
-constexpr std::size_t most_processes = 2000;
+constexpr std::size_t most_processes = 2000, most_scripts = 100;
 
 std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -165,31 +166,33 @@ const Descent::Program* Descent::nearest_above(Is is, Place place) const {
     }
 }
 
-// "job.sh lost it (line 7: unset LD_PRELOAD)": one of the command's own, or one that was seen to run. Empty: none has
-// such a line.
+// "job.sh lost it (line 7: unset LD_PRELOAD)": a script among the command's words, one that was seen to run, or one
+// that such a one names, since a script that does little before its exec is not seen in time. Empty: none has such a
+// line.
 std::string Descent::script_that_loses_it(const Words& words) const {
     Words scripts = words;
     for (const auto& [process, known] : processes_)
         for (const Program& program : known.programs) scripts.push_back(program.script);
-    for (const std::string& script : scripts)
-        if (const std::string line = losing_line(script); !line.empty())
-            return fmt::format("{} lost it ({})", base(script), line);
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < scripts.size() && i < most_scripts; ++i) {
+        if (!seen.insert(scripts[i]).second) continue;
+        if (const std::string line = losing_line(scripts[i]); !line.empty())
+            return fmt::format("{} lost it ({})", base(scripts[i]), line);
+        for (std::string& named : report::scripts_named_in(scripts[i], ".")) scripts.push_back(std::move(named));
+    }
     return "";
 }
 
+// Without a line that is known to lose it: between which two it was lost, as what is between them may not have been
+// seen.
 std::string Descent::who_lost_it(Place place, const Words& words) const {
-    const Program* had_it = nearest_above([](auto& p) { return p.was_given; }, place);
-    if (had_it) {
-        // `env` and `sudo` are words in a script's line.
-        const Program* script = nearest_above([](auto& p) { return p.was_given && !p.script.empty(); }, place);
-        const std::string line = script ? losing_line(script->script) : "";
-        if (!line.empty()) return fmt::format("{} lost it ({})", script->name(), line);
-        if (script) return had_it->name() + " lost it";
-    }
-    // A script that does little before its exec is not seen in time.
-    if (const std::string script = script_that_loses_it(words); !script.empty()) return script;
-    if (had_it) return had_it->name() + " lost it";
+    const Program* script = nearest_above([](auto& p) { return p.was_given && !p.script.empty(); }, place);
+    if (const std::string line = script ? losing_line(script->script) : ""; !line.empty())
+        return fmt::format("{} lost it ({})", script->name(), line);
+    if (const std::string named = script_that_loses_it(words); !named.empty()) return named;
     const std::string rank = processes_.at(place.process).programs[place.program].name();
+    const Program* had_it = nearest_above([](auto& p) { return p.was_given; }, place);
+    if (had_it) return fmt::format("it was lost between {} and {}", had_it->name(), rank);
     const std::string first = base(launcher_.empty() ? words.front() : launcher_);
     if (first == rank) return "";
     if (!launcher_.empty() && base(first_program_behind(launcher_, words)) == rank)

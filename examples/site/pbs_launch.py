@@ -6,13 +6,14 @@ import os
 
 import pbs
 
-LIBRARY = "/opt/mpiprof/lib/libmpiprof.so"
+LIBRARY = "/opt/mpiprof/lib/libmpiprof.so"  # of the .deb or .rpm: /usr/lib/libmpiprof.so
 
 
 def preload(environment):
     """LD_PRELOAD as the job gets it; None: it stays as it is."""
     others = environment.get("LD_PRELOAD") or ""
     if environment.get("MPIPROF_DISABLE") == "1" or not os.access(LIBRARY, os.R_OK): return None
+    if os.path.exists(os.path.join(environment.get("HOME") or "/", ".mpiprof-off")): return None
     if any(path.endswith("/libmpiprof.so") for path in others.split(":")): return None
     return LIBRARY + (":" + others if others else "")
 

@@ -32,7 +32,17 @@ std::string found_in_path(const std::string& name) {
         if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
         path.remove_prefix(std::min(end + 1, path.size()));
     }
-    return name;
+    return fs::exists(name) ? "./" + name : name;
+}
+
+// As it is installed beside this program.
+std::string library() {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+    for (const char* place : {"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"})
+        if (const fs::path path = (own / place).lexically_normal(); fs::exists(path, error)) return path.string();
+    return "/path/libmpiprof.so";
 }
 
 bool is_hopeless(const Symptoms& symptoms) {
@@ -102,9 +112,8 @@ class Doctor : public Command {
         if (!file) return fail({path, "cannot be read", "name the program that mpirun starts"}, usage_error);
         const Symptoms symptoms = symptoms_of_program(path, *file);
         const bool is_none = is_hopeless(symptoms);
-        output.write(
-            fmt::format("{}: {}\n", path,
-                        is_none ? "cannot be profiled as it is" : "can be profiled by LD_PRELOAD=/path/libmpiprof.so"));
+        output.write(path + (is_none ? ": cannot be profiled as it is\n"
+                                     : fmt::format(": can be profiled by LD_PRELOAD={}\n", library())));
         write(output, symptoms, width_);
         return is_none ? check_failed : fine;
     }
@@ -123,8 +132,9 @@ class Doctor : public Command {
         std::error_code error;
         output_->write(fmt::format("{}:\n", std::filesystem::current_path(error).string()));
         Symptoms symptoms = symptoms_after_a_run();
+        const bool has_profiles = std::ranges::any_of(symptoms, &Symptom::is_seen);
         add(symptoms, symptoms_of_environment());
-        return end(symptoms, false);
+        return end(symptoms, !has_profiles);
     }
 
     std::size_t width_ = 80;

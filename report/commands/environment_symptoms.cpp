@@ -65,9 +65,9 @@ Symptoms clock_of(int file, const std::string& where) {
 }
 
 Symptoms directory() {
-    const std::string set = variable("MPIPROF_DIR"), where = set.empty() ? "." : set;
+    const std::string set = setting_in_force("MPIPROF_DIR"), where = set.empty() ? "." : set;
     if (where.find('%') != std::string::npos) return {};
-    const bool has_other = variable("MPIPROF_FALLBACK") != "none";
+    const bool has_other = setting_in_force("MPIPROF_FALLBACK") != "none";
     const auto unusable = [&](int error) {
         return Symptom{Weight::remark,
                        fmt::format("{} cannot be written to ({}): {}; MPIPROF_DIR names another directory", where,
@@ -104,7 +104,7 @@ Symptoms clock_source() {
                          source)}};
 }
 
-// What keeps processes from being profiled where nobody in the job said so.
+// What keeps processes from being profiled, whoever said so.
 struct LeftOut {
     std::string_view variable, text;
 };
@@ -115,13 +115,23 @@ constexpr std::array left_out{
     LeftOut{"MPIPROF_MAX_FILES", "a job leaves {} profiles at most"},
     LeftOut{"MPIPROF_MAX_BYTES", "a job leaves {} bytes of profiles at most"},
     LeftOut{"MPIPROF_RANKS", "ranks that are profiled: {}"},
-    LeftOut{"MPIPROF_DISABLE", "profiling is switched off ({})"},
 };
+
+Symptoms what_is_left_out() {
+    Symptoms symptoms;
+    const std::string disabled = setting_in_force("MPIPROF_DISABLE");
+    if (disabled == "1" || disabled == "yes" || disabled == "on")
+        symptoms.push_back({Weight::fatal, "profiling is switched off (MPIPROF_DISABLE)"});
+    for (const LeftOut& setting : left_out)
+        if (const std::string value = setting_in_force(std::string(setting.variable)); !value.empty())
+            symptoms.push_back({Weight::fine, fmt::format("{} ({})", fmt::format(fmt::runtime(setting.text), value),
+                                                          setting.variable)});
+    return symptoms;
+}
 
 Symptoms settings_files() {
     Symptoms symptoms;
-    const char* named = std::getenv("MPIPROF_CONFIG");
-    const std::string name = named ? named : "";
+    const std::string name = variable("MPIPROF_CONFIG");
     if (name == no_settings_file) return {{Weight::fine, "MPIPROF_CONFIG=none: no file of settings counts"}};
     for (const std::string& path : {name, std::string(settings_file_for_everyone)}) {
         if (path.empty()) continue;
@@ -130,13 +140,9 @@ Symptoms settings_files() {
             symptoms.push_back({Weight::remark, path + " does not exist (MPIPROF_CONFIG)"});
         if (!file.why_not.empty())
             symptoms.push_back({Weight::remark, fmt::format("{} {}: its settings are ignored", path, file.why_not)});
-        if (file.lines.empty()) continue;
-        std::string text = fmt::format("{} counts where the environment says nothing", path);
-        for (const LeftOut& setting : left_out)
-            if (const std::string value = file.value_of(std::string(setting.variable));
-                !value.empty() && !std::getenv(std::string(setting.variable).c_str()))
-                text += fmt::format("; {} ({})", fmt::format(fmt::runtime(setting.text), value), setting.variable);
-        symptoms.push_back({Weight::fine, text});
+        if (!file.lines.empty())
+            symptoms.push_back({Weight::fine, fmt::format("{} counts where the environment says nothing: {}", path,
+                                                          joined(file.lines, ", "))});
     }
     return symptoms;
 }
@@ -154,23 +160,26 @@ bool has_profiles(const std::string& directory) {
     return false;
 }
 
-// Where ranks write when their directory refuses, and where the user sent them.
-constexpr std::array other_places{"MPIPROF_DIR", "PBS_O_WORKDIR", "SLURM_SUBMIT_DIR", "TMPDIR"};
+constexpr std::size_t most_places = 30;
+// Where ranks write when their directory refuses.
+constexpr std::array other_places{"PBS_O_WORKDIR", "SLURM_SUBMIT_DIR", "TMPDIR"};
 
 Symptoms elsewhere() {
     std::vector<std::string> places = directories_with_profiles(".");
+    const std::vector<std::string> set = directories_in_force();
+    for (std::size_t i = set.size(); i-- > 0 && places.size() < most_places;) places.push_back(set[i]);
     for (const char* name : other_places)
         if (const std::string value = variable(name); !value.empty()) places.push_back(value);
     places.emplace_back("/tmp");
     Symptoms symptoms;
-    if (has_profiles(".")) symptoms.push_back({Weight::fine, "here are profiles: mpiprof-report"});
+    if (has_profiles(".")) symptoms.push_back({Weight::fine, "here are profiles: mpiprof-report", true});
     std::error_code error;
     std::vector<std::string> known{"."};
     for (const std::string& place : places) {
         const auto is_same = [&](const std::string& other) { return fs::equivalent(place, other, error); };
         if (!has_profiles(place) || std::any_of(known.begin(), known.end(), is_same)) continue;
         known.push_back(place);
-        symptoms.push_back({Weight::fine, fmt::format("{} has profiles: mpiprof-report {}", place, place)});
+        symptoms.push_back({Weight::fine, fmt::format("{} has profiles: mpiprof-report {}", place, place), true});
     }
     return symptoms;
 }
@@ -244,6 +253,7 @@ void add(Symptoms& all, const Symptoms& more) {
 Symptoms symptoms_of_environment() {
     Symptoms symptoms = preload();
     add(symptoms, settings_files());
+    add(symptoms, what_is_left_out());
     add(symptoms, directory());
     add(symptoms, clock_source());
     return symptoms;

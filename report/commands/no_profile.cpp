@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/model/joined.h"
+#include "report/read/settings_file.h"
 
 namespace mpiprof::report {
 namespace {
@@ -61,6 +62,12 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
     return found;
 }
 
+// Of those that settings name, the newest that is there; empty: they name none.
+static std::string newest_in_force() {
+    const std::vector<std::string> directories = directories_in_force();
+    return directories.empty() ? "" : directories.back();
+}
+
 std::string explain_no_profile(const Found& found) {
     fmt::memory_buffer out;
     const auto add = [&](std::string_view text) { out.append(text); };
@@ -79,6 +86,9 @@ std::string explain_no_profile(const Found& found) {
         for (std::size_t i = 0; i < std::min(below.size(), most_shown); ++i)
             add(fmt::format("{} has some: mpiprof-report {}\n", below[i], below[i]));
     }
+    if (const std::string newest = newest_in_force(); !newest.empty())
+        add(fmt::format("MPIPROF_DIR, or a file of settings, sends profiles to {}: mpiprof-report {}\n", newest,
+                        newest));
     add(causes);
     return fmt::to_string(out);
 }
@@ -88,7 +98,9 @@ std::string no_profile_in_short(const Found& found) {
     for (const std::string& directory : found.directories)
         if (const auto below = directories_with_profiles(directory); !below.empty())
             return fmt::format("no profile here, but in {}: mpiprof-report {}", below.front(), below.front());
-    return "no profile here: LD_PRELOAD did not reach the ranks (mpirun -x LD_PRELOAD)?";
+    if (const std::string newest = newest_in_force(); !newest.empty())
+        return fmt::format("no profile here, but in {}: mpiprof-report {}", newest, newest);
+    return "no profile here; why: mpiprof-report doctor";
 }
 
 }  // namespace mpiprof::report

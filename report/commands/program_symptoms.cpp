@@ -126,6 +126,10 @@ Symptoms if_nothing(const std::string& path, const ProgramFile& file, const Symp
     if (std::ranges::any_of(found, [](const Symptom& s) { return s.is_seen || s.weight == Weight::fatal; })) return {};
     if (const std::string line = losing_line(path); !line.empty())
         return {{Weight::fatal, fmt::format("{}: what it starts behind that line is not profiled", line)}};
+    for (const std::string& inner : scripts_named_in(path, "."))
+        if (const std::string line = losing_line(inner); !line.empty())
+            return {{Weight::fatal,
+                     fmt::format("it runs {}, {}: what that starts behind that line is not profiled", inner, line)}};
     if (!file.is_elf && !file.interpreter.empty())
         return {{Weight::remark,
                  fmt::format("it is a script for {}, whose children are profiled where the preload reaches them",

@@ -13,7 +13,7 @@ enum class Weight : char { fatal = 'x', remark = '!', fine = '.' };
 struct Symptom {
     Weight weight;
     std::string text;
-    bool is_seen = false;  // it speaks of an MPI or an NCCL that will be recorded
+    bool is_seen = false;  // it speaks of an MPI or an NCCL that will be recorded, or of profiles that are there
 };
 using Symptoms = std::vector<Symptom>;
 void add(Symptoms& all, const Symptoms& more);

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string_view>
 
 namespace mpiprof::report {
@@ -77,6 +79,28 @@ std::string losing_line(const std::string& script) {
         return fmt::format("line {}: {}{}", number, text.substr(0, longest_line_shown), is_long ? " ..." : "");
     }
     return "";
+}
+
+std::vector<std::string> scripts_named_in(const std::string& script, const std::string& directory) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> named;
+    if (!is_script(script)) return named;
+    const fs::path beside = fs::path(script).parent_path();
+    std::ifstream file(script);
+    std::string line;
+    while (std::getline(file, line)) {
+        if (trimmed(line).starts_with('#')) continue;
+        std::replace_if(
+            line.begin(), line.end(), [](char c) { return std::strchr("\"'();|&=", c) != nullptr; }, ' ');
+        std::istringstream words(line);
+        for (std::string word; words >> word;)
+            for (const fs::path& path : {fs::path(directory) / word, beside / word})
+                if (is_script(path)) {
+                    named.push_back(path.lexically_normal().string());
+                    break;
+                }
+    }
+    return named;
 }
 
 }  // namespace mpiprof::report

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace mpiprof::report {
 
@@ -11,5 +12,8 @@ bool is_script(const std::string& path);
 
 // As "line 7: unset LD_PRELOAD". Empty: no line is known to.
 std::string losing_line(const std::string& script);
+
+// The scripts that its lines name, as paths: relative ones are looked for in `directory` and beside the script.
+std::vector<std::string> scripts_named_in(const std::string& script, const std::string& directory);
 
 }  // namespace mpiprof::report

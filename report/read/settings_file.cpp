@@ -1,9 +1,11 @@
 // What the kernel says of the file, and its text.
 #include "report/read/settings_file.h"
 
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -36,6 +38,28 @@ std::string SettingsFile::value_of(const std::string& name) const {
     for (const std::string& line : lines)
         if (line.starts_with(name + "=")) value = line.substr(name.size() + 1);
     return value;
+}
+
+std::string setting_in_force(const std::string& name) {
+    if (const char* value = std::getenv(name.c_str())) return value;
+    const char* named = std::getenv("MPIPROF_CONFIG");
+    const std::string first = named ? named : "";
+    if (first == no_settings_file) return "";
+    for (const std::string& path : {first, std::string(settings_file_for_everyone)})
+        if (!path.empty())
+            if (std::string value = SettingsFile::read(path).value_of(name); !value.empty()) return value;
+    return "";
+}
+
+std::vector<std::string> directories_in_force() {
+    std::string pattern = setting_in_force("MPIPROF_DIR");
+    for (std::size_t at = 0; (at = pattern.find('%', at)) != std::string::npos; ++at) pattern.replace(at, 2, "*");
+    std::vector<std::string> directories;
+    glob_t found{};
+    if (!pattern.empty() && glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0)
+        for (std::size_t i = 0; i < found.gl_pathc; ++i) directories.emplace_back(found.gl_pathv[i]);
+    globfree(&found);
+    return directories;
 }
 
 }  // namespace mpiprof::report

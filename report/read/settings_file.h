@@ -21,4 +21,11 @@ struct SettingsFile {
     std::string value_of(const std::string& name) const;
 };
 
+// What counts of MPIPROF_NAME: the environment, else the file that MPIPROF_CONFIG names, else the one for everyone.
+// Empty: none of them has it.
+std::string setting_in_force(const std::string& name);
+
+// Directories that MPIPROF_DIR means, with what stands for its %j, %u and dates, that are there; the newest last.
+std::vector<std::string> directories_in_force();
+
 }  // namespace mpiprof::report

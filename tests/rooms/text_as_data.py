@@ -73,7 +73,7 @@ TEXTS = [
     ("report/commands/doctor.cpp", r"\b(path|name|word|interpreter)\.(find|substr|remove_prefix|starts_with)", "the command line and PATH"),
     ("report/commands/program_symptoms.cpp", r"\b(path|file|interpreter)\.(find|substr|starts_with|rfind)|base\(library\)\.starts_with",
      "names of programs and libraries"),
-    ("report/commands/environment_symptoms.cpp", r"\b(value|path|where|name|line)\.(find|substr|ends_with|find_last)|variable\(\"|string\(\)\.starts_with",
+    ("report/commands/environment_symptoms.cpp", r"\b(value|path|where|name|line)\.(find|substr|ends_with|find_last)|variable\(\"|setting_in_force|disabled ==|string\(\)\.starts_with",
      "the environment, names of files and outputs of jobs"),
     ("report/commands/hang.cpp", r"text\.rfind", "/proc/PID/stat"),
     ("report/views/terminal.cpp", r"value\.ends_with", "the name of a locale"),

@@ -90,9 +90,14 @@ def doctor_of_a_command_finds_its_program_and_what_stands_before_it(scene):
         ran = scene.run_report("doctor", "--width", "300", "--", *command)
         return ran.code, ran.out + ran.err
     code, text = of(*scene.launcher(2), app, "-n", "x")
-    check(code == 0 and text.splitlines()[0] == f"{app}: can be profiled by LD_PRELOAD=/path/libmpiprof.so" and ". MPI: Open MPI" in text, text)
+    check(code == 0 and text.splitlines()[0] == f"{app}: can be profiled by LD_PRELOAD={scene.library}" and ". MPI: Open MPI" in text, text)
     code, text = of("mpirun", "-n", "2", script, app)
     check(code == 1 and 'x line 3: exec env -i "$@": what it starts behind that line is not profiled' in text and f"{app}: can be" in text, text)
+    outer = scene.dir / "outer.sh"
+    outer.write_text("#!/bin/sh\nmpirun -n 2 ./wrap.sh ./app\n")
+    outer.chmod(0o755)
+    code, text = of(outer)
+    check(code == 1 and "x it runs wrap.sh, line 3: exec env -i" in text, text)
     code, text = of("no-such-launcher", "-n", "2")
     check(code == 2 and "no-such-launcher: is no program that can be found" in text, text)
     launcher = scene.report.parent.parent / "launcher" / "mpiprof"
@@ -107,7 +112,7 @@ def doctor_behind_a_run_says_why_there_is_no_profile(scene):
         ran = scene.run_report("doctor", "--width", "400", env=env, cwd=cwd)
         return ran.code, ran.out + ran.err
     code, text = here()
-    check(code == 0 and "no profile is here, and no output of a job says why" in text, text)
+    check(code == 1 and "no profile is here, and no output of a job says why" in text, text)
     same(list(scene.dir.glob(".mpiprof*")), [], "what it tried is gone")
     (scene.dir / "slurm-12.out").write_text("hello\nERROR: ld.so: object '/x/libmpiprof.so' from LD_PRELOAD cannot be preloaded "
                                             "(cannot open shared object file): ignored.\n")

@@ -11,7 +11,7 @@ import tempfile
 import time
 import types
 
-from harness import ROOT, Skip, case, check, same
+from harness import ROOT, Skip, case, check, execute, same
 from slurm.cluster import Cluster
 
 def steps(scene):
@@ -246,8 +246,20 @@ def doctor_says_what_files_of_settings_leave_out(scene):
     conf.chmod(0o644)
     program = shutil.which("true")
     text = scene.run_report("doctor", program, "--width", "400", env={"MPIPROF_CONFIG": conf}).out
-    check(f". {conf} counts where the environment says nothing; processes that run for less than 60 s leave no profile (MPIPROF_MIN_TIME);"
-          " programs named gdb are not profiled (MPIPROF_EXCLUDE)" in text, text)
+    check(f". {conf} counts where the environment says nothing: MPIPROF_MIN_TIME=60, MPIPROF_EXCLUDE=gdb" in text, text)
+    check(". processes that run for less than 60 s leave no profile (MPIPROF_MIN_TIME)" in text, text)
+    check(". programs named gdb are not profiled (MPIPROF_EXCLUDE)" in text, text)
+    ran = scene.run_report("doctor", program, "--width", "400", env={"MPIPROF_CONFIG": conf, "MPIPROF_DISABLE": "1", "MPIPROF_MIN_TIME": "7"})
+    check(ran.code == 1 and "x profiling is switched off (MPIPROF_DISABLE)" in ran.out and "less than 7 s" in ran.out, ran.out)
+    there = scene.subdir("there/today")
+    (there / "mpi_profile.1.0").write_text("")
+    conf.write_text(f"MPIPROF_DIR={there.parent}/%j\nMPIPROF_FALLBACK=none\n")
+    empty = scene.subdir("empty")
+    for command, code in ((["doctor"], 0), (["--brief"], 0), ([], 3)):
+        ran = scene.run_report(*command, env={"MPIPROF_CONFIG": conf}, cwd=empty)
+        shown = "".join((ran.out + ran.err).split())
+        check(ran.code == code and ("noprofilehere,butin" if command == ["--brief"] else str(there)) in shown, f"{command}: {ran.code} {ran.out}{ran.err}")
+    conf.write_text("MPIPROF_EXCLUDE=gdb\n")
     conf.chmod(0o666)
     text = scene.run_report("doctor", program, "--width", "400", env={"MPIPROF_CONFIG": conf}).out
     check(f"! {conf} can be written by others (chmod go-w): its settings are ignored" in text, text)
@@ -340,6 +352,24 @@ def a_centre_has_slurm_preload_it_and_collect_a_line_about_each_job(scene):
 
 def lines_of(path):
     return path.read_text().splitlines() if path.exists() else []
+
+
+@case(mpis=(), ranks=1)
+def the_prolog_preloads_but_for_who_has_switched_it_off(scene):
+    prolog = ROOT / "examples" / "site" / "task_prolog"
+    home = scene.subdir("home")
+
+    def printed(**env):
+        ran = execute([prolog], cwd=scene.dir, env={"PATH": os.environ["PATH"], "HOME": str(home), "MPIPROF_LIBRARY": str(scene.library), **env})
+        same((ran.code, ran.err), (0, ""), f"exit code and stderr with {env}")
+        return ran.out
+    same(printed(), f"export LD_PRELOAD={scene.library}\n", "as it is")
+    same(printed(LD_PRELOAD="libm.so.6"), f"export LD_PRELOAD={scene.library}:libm.so.6\n", "before the user's own")
+    same(printed(LD_PRELOAD=str(scene.library)), "", "where it is already")
+    same(printed(MPIPROF_DISABLE="1"), "", "switched off for this job")
+    if not os.path.exists("/opt/mpiprof"): same(printed(MPIPROF_LIBRARY="/none/libmpiprof.so"), "", "a node without it")
+    (home / ".mpiprof-off").write_text("")
+    same(printed(), "", "switched off for all jobs")
 
 
 @case(mpis=(), ranks=1)
