@@ -132,7 +132,7 @@ void Runtime::say_started(const World& world) const {
     report_wrong_settings();
     if (!is_on(Setting::verbose)) return;
     say("%s, %s, %s store, %s", library_version, world.library, records_.image.is_mapped() ? "mapped" : "written",
-        file_.path());
+        *file_.path() ? file_.path() : "no file before MPIPROF_MIN_TIME is over");
 }
 
 void Runtime::choose_functions(const Catalogue& catalogue, bool says_what_is_unknown) {
