@@ -35,6 +35,7 @@ struct Imbalance {
     double others_share = 0;          // of the others' time in MPI
     double others_run_share = 0;      // of the others' run
     std::optional<double> cpu_share;  // of their time outside MPI, at most: they had a processor; empty: not known
+    double runnable_share = 0;        // of that time they were ready to run and had no processor; 0: or not known
     std::uint64_t throttled_ns = 0;   // the mean of these ranks, above the others': that long their cgroup's quota was
                                       // used up. 0: it explains little
     std::optional<Stretch> when;
@@ -47,8 +48,11 @@ struct Imbalance {
         return {{"is_all_of_node", is_all_of_node}, {"longer_share", longer_share},
                 {"longer_ns", longer_ns},           {"load_balance", load_balance},
                 {"others_share", others_share},     {"others_run_share", others_run_share},
-                {"cpu_share", cpu_share},           {"throttled_ns", throttled_ns}};
+                {"cpu_share", cpu_share},           {"runnable_share", runnable_share},
+                {"throttled_ns", throttled_ns}};
     }
+    // Most of what they were off the processors for: they wanted one.
+    bool lacks_processors() const { return cpu_share && runnable_share >= (1 - *cpu_share) / 2 && *cpu_share < 1; }
 };
 // Ranks for which the others wait in a collective, late because of what they do inside MPI: Finding::calls, the one
 // that they spend more time in than the others, and the one in which these wait.

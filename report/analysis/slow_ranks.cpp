@@ -28,6 +28,17 @@ std::optional<double> cpu_share_of(const Job& job, const Ranks& ranks) {
 
 namespace {
 
+// Of their time outside MPI: they were ready to run and had no processor.
+double runnable_share_of(const Job& job, const Ranks& ranks) {
+    double runnable = 0, outside = 0;
+    for (const std::uint32_t number : ranks) {
+        const Rank& rank = *job.find(number);
+        runnable += budget_of(rank).of(Part::processor);
+        outside += static_cast<double>(rank.outside_ns());
+    }
+    return share(runnable, outside);
+}
+
 using Findings = std::vector<Finding>;
 
 bool is_all_of_a_node(const Job& job, const Ranks& ranks) {
@@ -253,9 +264,8 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
         (is_slow ? of_slow : of_others) += outside;
         is_slow ? least_slow = std::min(least_slow, outside) : most_other = std::max(most_other, outside);
     }
-    const auto n = static_cast<double>(slow.size());
-    const auto rest = static_cast<double>(job.ranks.size()) - n;
-    of_slow = share(of_slow, n);
+    const auto rest = static_cast<double>(job.ranks.size() - slow.size());
+    of_slow = share(of_slow, static_cast<double>(slow.size()));
     of_others = share(of_others, rest);
     const double spread = static_cast<double>(figures.outside.most.ns - figures.outside.least.ns);
     OthersWait others = others_wait(job, slow, of_slow);
@@ -272,6 +282,7 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
                           .others_share = others.mpi_share,
                           .others_run_share = others.run_share,
                           .cpu_share = cpu_share_of(job, slow),
+                          .runnable_share = runnable_share_of(job, slow),
                           .throttled_ns = throttled_beyond_others(job, slow, longer),
                           .when = {},
                           .last = came_last(job, slow),

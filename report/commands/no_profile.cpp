@@ -100,7 +100,7 @@ std::string no_profile_in_short(const Found& found) {
             return fmt::format("no profile here, but in {}: mpiprof-report {}", below.front(), below.front());
     if (const std::string newest = newest_in_force(); !newest.empty())
         return fmt::format("no profile here, but in {}: mpiprof-report {}", newest, newest);
-    return "no profile here; why: mpiprof-report doctor";
+    return "no profile here; was LD_PRELOAD lost? mpiprof-report doctor";
 }
 
 }  // namespace mpiprof::report

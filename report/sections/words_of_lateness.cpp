@@ -62,8 +62,10 @@ std::string says(const evidence::Imbalance& e, const Spoken& s) {
         who, s.verb("spends", "spend"), human_time(e.longer_ns), s.words.library, human_share(e.load_balance),
         human_share(e.others_share), s.words.library);
     if (e.cpu_share && *e.cpu_share < 0.7)
-        text += fmt::format(" {} on a CPU for at most {} of that time; the rest is sleep, I/O or preemption.",
-                            s.verb("It was", "They were"), human_share(*e.cpu_share));
+        text += fmt::format(
+            " {} on a CPU for at most {} of that time{}.", s.verb("It was", "They were"), human_share(*e.cpu_share),
+            e.lacks_processors() ? fmt::format(", and runnable without one for {}", human_share(e.runnable_share))
+                                 : "; the rest is sleep, I/O or preemption");
     if (e.last && e.last->share >= 0.5)
         text += fmt::format(" {} arrived last in {} of the sampled {} calls: mpiprof-report arrivals.",
                             s.verb("It", "One of them"), human_share(e.last->share), s.job.calls[e.last->call].name);
@@ -116,6 +118,11 @@ namespace {
 std::string next(const evidence::Imbalance& e, const Spoken& s) {
     constexpr double hardly_on_a_cpu = 0.3;
     if (!e.cpu_share || *e.cpu_share >= hardly_on_a_cpu || e.throttled_ns != 0) return "";
+    if (e.lacks_processors())
+        return fmt::format(
+            "mpiprof-report placement. {} without a CPU for {} of {} time outside {}: start fewer ranks or threads per "
+            "core, and compare the ranks again.",
+            s.verb("It was", "They were"), human_share(e.runnable_share), s.verb("its", "their"), s.words.library);
     return fmt::format(
         "mpiprof-report ranks --sort outside; mpiprof-report time. {} off the CPU outside {}: look for sleep, file I/O, "
         "locks or a GPU that {} for.",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/sections/rule_words.h"
+#include "report/sections/verdict_table.h"
 #include "tests/report/verdict_jobs.h"
 
 namespace mpiprof::test {
@@ -101,6 +102,23 @@ TEST(verdict, a_crowd_costs_what_stretches_of_the_run_saw_outside_mpi) {
     EXPECT_NE(sentence(job).find("runnable without a CPU for 30.0% of the run, outside MPI (scheduler statistics)"),
               std::string::npos)
         << sentence(job);
+}
+
+TEST(verdict, a_slow_rank_without_a_processor_is_not_told_to_look_for_sleep) {
+    // Rank 1 is outside MPI for 9.9 s, the others wait for it.
+    const auto advice = [](std::uint64_t ran_ns, std::uint64_t waited_ns) {
+        auto ranks = in_allreduce({9 * s, 100 * ms, 9 * s, 9 * s});
+        ranks[1].usage.user_us = ran_ns / 1000;
+        ranks[1].processor = {ran_ns, waited_ns, 0, 0};
+        ranks[1].between_calls = {.ns = 100 * ms, .waited_ns = waited_ns / 100, .ran_ns = ran_ns / 100};
+        const Job job = job_of(ranks);
+        for (const Verdict& verdict : verdicts(job))
+            for (const report::Finding& finding : verdict.explained)
+                if (finding.rule == Rule::slow_rank) return report::next_step(finding, job);
+        return report::next_step(top(job).finding, job);
+    };
+    EXPECT_NE(advice(2 * s, 7 * s).find("without a CPU for 70"), std::string::npos) << advice(2 * s, 7 * s);
+    EXPECT_NE(advice(2 * s, 0).find("look for sleep"), std::string::npos) << advice(2 * s, 0);
 }
 
 TEST(verdict, slices_inside_mpi_are_a_crowd_where_all_of_it_was_waited_there) {
