@@ -122,10 +122,10 @@ def etc_mpiprof_conf_is_for_everyone_and_the_user_has_the_last_word(scene):
 @case(ranks=2)
 def short_processes_leave_no_file_and_get_no_thread(scene):
     program = steps(scene)
-    for name, seconds, ends, profiles in (("short", 0.2, "", 0), ("long", 1.4, "", 2), ("aborted", 0.2, "abort", 0)):
+    for name, seconds, ends, profiles in (("short", 0.2, (), 0), ("long", 1.4, (), 2), ("aborted", 0.2, ("abort",), 0)):
         place = scene.subdir(name)
-        ran = scene.mpirun(2, [program, seconds, ends], env={"MPIPROF_MIN_TIME": "1", "MPIPROF_TEXT": "none"}, cwd=place)
-        without = scene.mpirun(2, [program, seconds, ends], profiled=None, cwd=place)
+        ran = scene.mpirun(2, [program, seconds, *ends], env={"MPIPROF_MIN_TIME": "1", "MPIPROF_TEXT": "none"}, cwd=place)
+        without = scene.mpirun(2, [program, seconds, *ends], profiled=None, cwd=place)
         same(ran.code, without.code, f"exit code of the {name} one")
         there, threads = map(int, ran.out.split()[:2])
         same(there, profiles, f"profiles of the {name} one while it ran")
