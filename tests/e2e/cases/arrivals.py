@@ -41,8 +41,9 @@ def waiting_in_collectives_is_what_the_program_measured(scene):
             continue
         check(abs(found["waiting_ns"] + found["moving_ns"] - inside) < 0.05 * inside + 1e6, f"{name} took {inside}: {found}")
     most = next(row for row in ranks if row["call"] == "MPI_Allreduce")
-    same(most["rank"], 1, "the rank that comes last most often")
-    check(abs(most["times"] - last[1]) <= 5, f"it came last {last[1]} times: {most}")
+    # It is the program's late rank, unless others kept a rank from its processor: the program's own clocks say who it was.
+    check(last[most["rank"]] >= max(last.values()) - 5, f"the rank that comes last most often: {most}, {last}")
+    check(abs(most["times"] - last[most["rank"]]) <= 5, f"it came last {last[most['rank']]} times: {most}")
 
 
 @case(ranks=2, attempts=2)  # what is stated holds 19 times in 20
