@@ -1,4 +1,4 @@
-// libstdc++'s demangler, kept from names that no compiler makes.
+// libstdc++'s demangler, kept from names that no compiler makes; and names of Fortran's modules.
 #include "report/symbols/demangle.h"
 
 #include <cxxabi.h>
@@ -15,10 +15,29 @@ namespace {
 constexpr std::size_t longest_mangled = 4096;
 constexpr std::size_t longest_name = 400;
 
+// A procedure of a Fortran module: "__mesh_MOD_assemble" of gfortran, "mesh_mp_assemble_" of Intel's compilers,
+// "_QMmeshPassemble" of flang. Empty: it is none.
+std::string of_fortran_module(std::string_view name) {
+    const auto around = [&](std::string_view begin, std::string_view middle, std::string_view end) -> std::string {
+        if (name.size() <= begin.size() + middle.size() + end.size() || !name.starts_with(begin) ||
+            !name.ends_with(end))
+            return "";
+        const std::string_view inner = name.substr(begin.size(), name.size() - begin.size() - end.size());
+        const auto at = inner.find(middle);
+        if (at == std::string_view::npos || at == 0 || at + middle.size() == inner.size()) return "";
+        return std::string(inner.substr(0, at)) + "::" + std::string(inner.substr(at + middle.size()));
+    };
+    for (const std::string& text : {around("__", "_MOD_", ""), around("", "_mp_", "_"), around("_QM", "P", "")})
+        if (!text.empty()) return text;
+    return "";
+}
+
 }  // namespace
 
 std::string demangled(const std::string& name) {
-    if (!name.starts_with("_Z") || name.size() > longest_mangled) return name;
+    if (name.size() > longest_mangled) return name;
+    if (std::string text = of_fortran_module(name); !text.empty()) return text;
+    if (!name.starts_with("_Z")) return name;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                            std::free);

@@ -222,6 +222,10 @@ TEST(symbols, after_a_program_that_ended_the_search_others_are_found) {
 TEST(symbols, names_of_cxx_are_readable_and_others_stay) {
     EXPECT_EQ(report::demangled("_ZN2ns6solver4stepEd"), "ns::solver::step(double)");
     EXPECT_EQ(report::demangled("exchange_"), "exchange_");
+    for (const char* assemble : {"__mesh_MOD_assemble", "mesh_mp_assemble_", "_QMmeshPassemble"})
+        EXPECT_EQ(report::demangled(assemble), "mesh::assemble");
+    for (const char* other : {"__mesh_MOD_", "__MOD_assemble", "_mp_assemble_", "_QMmesh", "__libc_start_main"})
+        EXPECT_EQ(report::demangled(other), other);
     EXPECT_EQ(report::demangled("_Znonsense"), "_Znonsense");
     EXPECT_EQ(report::demangled("_Z" + std::string(100'000, 'P')), "_Z" + std::string(100'000, 'P'));
     // As PyTorch has them: arguments of templates that fill a screen.
