@@ -8,27 +8,26 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "report/model/base_name.h"
+#include "report/read/installed.h"
 #include "report/read/losing_line.h"
 
 namespace mpiprof::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using report::base_name;
 using report::is_script;
 using report::losing_line;
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds soonest = 10ms, latest = 60s;
 constexpr std::size_t most_processes = 2000, most_scripts = 100;
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string link_of(pid_t process, const char* name) {
     std::error_code error;
@@ -65,25 +64,11 @@ std::string script_of(pid_t process, const Words& arguments) {
     return "";
 }
 
-// A file, or a word that the shell finds in PATH.
-bool is_executable(const std::string& word) {
-    const auto is_one = [](const fs::path& path) {
-        std::error_code error;
-        return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
-    };
-    if (word.empty() || word.starts_with('-') || word.find('/') != std::string::npos) return is_one(word);
-    const char* variable = std::getenv("PATH");
-    std::istringstream path(variable ? variable : "");
-    for (std::string directory; std::getline(path, directory, ':');)
-        if (is_one(fs::path(directory) / word)) return true;
-    return false;
-}
-
 // Empty: there is none.
 std::string first_program_behind(const std::string& launcher, const Words& words) {
     auto at = std::find(words.begin(), words.end(), launcher);
     for (at = at == words.end() ? at : at + 1; at != words.end(); ++at)
-        if (is_executable(*at)) return *at;
+        if (!report::found_in_path(*at).empty()) return *at;
     return "";
 }
 
@@ -96,7 +81,7 @@ bool communicates(const std::string& file) {
 
 }  // namespace
 
-std::string Descent::Program::name() const { return base(script.empty() ? executable : script); }
+std::string Descent::Program::name() const { return base_name(script.empty() ? executable : script); }
 
 Descent::Descent(std::string library, std::string launcher)
     : library_(std::move(library)), launcher_(std::move(launcher)), began_(std::chrono::steady_clock::now()) {}
@@ -116,17 +101,20 @@ void Descent::look_at(pid_t process, pid_t parent) {
         known.programs.push_back(std::move(started));
     }
     Program& program = known.programs.back();
-    ++program.looks;
     if (program.is_loaded && program.uses_mpi_or_nccl) return;
     std::ifstream maps(fmt::format("/proc/{}/maps", process));
+    bool has_loader = false, has_c_library = false, is_legible = false;
     for (std::string line; std::getline(maps, line);) {
-        program.is_legible = true;
+        is_legible = true;
         const auto path = line.find('/');
         if (path == std::string::npos) continue;
-        const std::string file = base(line.substr(path));
+        const std::string file = base_name(line.substr(path));
         if (file.starts_with("libmpiprof.so")) program.is_loaded = true;
         if (communicates(file)) program.uses_mpi_or_nccl = true;
+        has_loader |= file.starts_with("ld-");
+        has_c_library |= file.starts_with("libc.so") || file.starts_with("libc-") || file.starts_with("ld-musl");
     }
+    program.is_past_its_loader = is_legible && (has_c_library || !has_loader);
     has_reached_a_rank_ |= program.is_loaded && program.uses_mpi_or_nccl;
 }
 
@@ -166,10 +154,7 @@ const Descent::Program* Descent::nearest_above(Is is, Place place) const {
     }
 }
 
-// "job.sh lost it (line 7: unset LD_PRELOAD)": a script among the command's words, one that was seen to run, or one
-// that such a one names, since a script that does little before its exec is not seen in time. Empty: none has such a
-// line.
-std::string Descent::script_that_loses_it(const Words& words) const {
+std::string Descent::script_that_may_lose_it(const Words& words) const {
     Words scripts = words;
     for (const auto& [process, known] : processes_)
         for (const Program& program : known.programs) scripts.push_back(program.script);
@@ -177,25 +162,25 @@ std::string Descent::script_that_loses_it(const Words& words) const {
     for (std::size_t i = 0; i < scripts.size() && i < most_scripts; ++i) {
         if (!seen.insert(scripts[i]).second) continue;
         if (const std::string line = losing_line(scripts[i]); !line.empty())
-            return fmt::format("{} lost it ({})", base(scripts[i]), line);
+            return fmt::format("{} may have lost it ({})", base_name(scripts[i]), line);
         for (std::string& named : report::scripts_named_in(scripts[i], ".")) scripts.push_back(std::move(named));
     }
     return "";
 }
 
-// Without a line that is known to lose it: between which two it was lost, as what is between them may not have been
-// seen.
+// Of a script that was seen to have it, and what it starts not, a line that loses it is why. Of others it may be; else
+// it is known between which two it was lost, as what is between them may not have been seen.
 std::string Descent::who_lost_it(Place place, const Words& words) const {
     const Program* script = nearest_above([](auto& p) { return p.was_given && !p.script.empty(); }, place);
     if (const std::string line = script ? losing_line(script->script) : ""; !line.empty())
         return fmt::format("{} lost it ({})", script->name(), line);
-    if (const std::string named = script_that_loses_it(words); !named.empty()) return named;
+    if (const std::string suspect = script_that_may_lose_it(words); !suspect.empty()) return suspect;
     const std::string rank = processes_.at(place.process).programs[place.program].name();
     const Program* had_it = nearest_above([](auto& p) { return p.was_given; }, place);
     if (had_it) return fmt::format("it was lost between {} and {}", had_it->name(), rank);
-    const std::string first = base(launcher_.empty() ? words.front() : launcher_);
+    const std::string first = base_name(launcher_.empty() ? words.front() : launcher_);
     if (first == rank) return "";
-    if (!launcher_.empty() && base(first_program_behind(launcher_, words)) == rank)
+    if (!launcher_.empty() && base_name(first_program_behind(launcher_, words)) == rank)
         return first + " did not pass it on";
     return fmt::format("it was lost between {} and {}", first, rank);
 }
@@ -211,13 +196,11 @@ std::string Descent::where_lost(const Words& words) const {
         const std::string who = who_lost_it(place, words);
         return fmt::format("the preload did not reach {}{}{}", rank->name(), who.empty() ? "" : ": ", who);
     }
-    // Between exec and its loader's work each program looks so, once.
     if (const Program* rank =
-            first_that([](auto& p) { return p.was_given && !p.is_loaded && p.is_legible && p.looks > 1; }, place))
+            first_that([](auto& p) { return p.was_given && !p.is_loaded && p.is_past_its_loader; }, place))
         return fmt::format("{} was started with LD_PRELOAD, and its loader did not load the library; mpiprof doctor {}",
                            rank->name(), rank->executable);
-    const std::string script = script_that_loses_it(words);
-    return script.empty() ? "" : "the preload did not reach the ranks: " + script;
+    return "";
 }
 
 }  // namespace mpiprof::launcher

@@ -27,6 +27,9 @@ class Descent {
     // Where the preload was lost: a clause for a person. Empty: it was not seen. `words` are the command's; the scripts
     // among them are read for the line that loses it.
     std::string where_lost(const Words& words) const;
+    // "job.sh may have lost it (line 7: unset LD_PRELOAD)": a script among the words, one that was seen to run, or one
+    // that such a one names, since a script that does little before its exec is not seen. Empty: none has such a line.
+    std::string script_that_may_lose_it(const Words& words) const;
 
   private:
     // What a process runs until its next exec.
@@ -34,11 +37,10 @@ class Descent {
         std::string identity;    // executable and arguments
         std::string executable;  // a path
         std::string script;      // the path of the script that an interpreter runs
-        int looks = 0;
         bool was_given = false;  // LD_PRELOAD of what it was started with names the library
         bool is_loaded = false;  // the library is in its memory
         bool uses_mpi_or_nccl = false;
-        bool is_legible = false;  // its environment and memory may be read
+        bool is_past_its_loader = false;  // what it was to load is loaded
         std::string name() const;
     };
     struct Process {
@@ -55,7 +57,6 @@ class Descent {
     const Program* first_that(Is is, Place& place) const;
     template <class Is>
     const Program* nearest_above(Is is, Place place) const;
-    std::string script_that_loses_it(const Words& words) const;
     std::string who_lost_it(Place place, const Words& words) const;
 
     std::string library_, launcher_;

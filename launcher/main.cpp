@@ -20,11 +20,14 @@
 #include "launcher/descent.h"
 #include "launcher/plan.h"
 #include "launcher/process.h"
+#include "report/read/installed.h"
 
 namespace mpiprof::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using report::installed_at;
+using report::installed_library;
 using namespace std::chrono_literals;
 constexpr auto patience_for_an_answer = 5s;
 constexpr const char* usual_directory = "mpiprof.%j";  // a job of 1,024 ranks leaves one name where it ran
@@ -37,15 +40,6 @@ struct Options {
 };
 
 void say(const std::string& text) { fmt::print(stderr, "mpiprof: {}\n", text); }
-
-// Installed as bin/mpiprof, or in a build's tree. Empty: it is not there.
-std::string beside_this(std::initializer_list<const char*> places) {
-    std::error_code error;
-    const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const char* place : places)
-        if (const fs::path path = (own / place).lexically_normal(); fs::exists(path, error)) return path.string();
-    return "";
-}
 
 std::string value_of(const char* variable) {
     const char* value = std::getenv(variable);
@@ -63,12 +57,12 @@ bool is_a_rank() {
                        [](const char* name) { return std::getenv(name); });
 }
 
-std::string library() { return beside_this({"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"}); }
+std::string installed_report() { return installed_at({"mpiprof-report", "../report/mpiprof-report"}); }
 
 // What each rank has to have: the preload, and our settings, which not every launcher hands on to other nodes.
 Variables variables_for_ranks(const Options& options) {
     Variables variables;
-    const std::string library = launcher::library();
+    const std::string library = installed_library();
     if (library.empty()) {
         say("libmpiprof.so was not found next to mpiprof: the command runs unprofiled; install mpiprof as a whole");
     } else {
@@ -122,9 +116,10 @@ std::string directory_of_this_run(fs::file_time_type began) {
 
 // Why there is no profile, as far as it was seen.
 std::string why_none(const Descent& descent, const Words& command, int code) {
-    const std::string lost = descent.where_lost(command);
-    if (!lost.empty()) return lost;
+    if (const std::string lost = descent.where_lost(command); !lost.empty()) return lost;
     if (code != 0) return fmt::format("the command ended with exit code {}", code);
+    if (const std::string suspect = descent.script_that_may_lose_it(command); !suspect.empty())
+        return "the preload may not have reached its ranks: " + suspect;
     return "the preload did not reach its ranks, or none called MPI or NCCL. mpiprof doctor names the usual causes";
 }
 
@@ -132,13 +127,13 @@ void say_verdict(const std::string& directory, fs::file_time_type began, const s
     if (directory.find('%') != std::string::npos) return say("the profiles are below " + directory);
     if (!has_profile_since(directory, began))
         return say(fmt::format("no profile of this run in {}: {}", directory, why()));
-    const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
+    const std::string report = installed_report();
     if (!report.empty()) fmt::print(stderr, "{}", output_of({report, "--brief", directory}, patience_for_an_answer));
 }
 
 int show_demo(Words words) {
-    const std::string directory = beside_this({"../share/mpiprof/demo", "../../share/demo"});
-    const std::string report = beside_this({"mpiprof-report", "../report/mpiprof-report"});
+    const std::string directory = installed_at({"../share/mpiprof/demo", "../../share/demo"});
+    const std::string report = installed_report();
     if (directory.empty() || report.empty()) {
         say(directory.empty() ? "the recorded jobs (share/mpiprof/demo) are not installed with this program"
                               : "mpiprof-report is not installed with this program");
@@ -160,7 +155,7 @@ int show_demo(Words words) {
 // Returns only if it cannot be run.
 int become_report(const std::string& command, Words words) {
     if (!command.empty()) words.insert(words.begin(), command);
-    words.insert(words.begin(), beside_this({"mpiprof-report", "../report/mpiprof-report"}));
+    words.insert(words.begin(), installed_report());
     say(fmt::format("cannot run mpiprof-report: {}", std::strerror(become(words, {}))));
     return 127;
 }
@@ -187,7 +182,7 @@ int run_command(const Options& options) {
     }
     for (const std::string& remark : plan.remarks) say(remark);
     const auto began = fs::file_time_type::clock::now() - 2s;  // file systems have coarse clocks
-    Descent descent(library(), plan.launcher);
+    Descent descent(installed_library(), plan.launcher);
     const Ended ended = run(plan.words, plan.environment, [&](pid_t command) { return descent.look(command); });
     const std::string asked = options.directory.empty() ? value_of("MPIPROF_DIR") : options.directory;
     if (!options.is_quiet && ended.signal == 0 && ended.code != 126 && ended.code != 127)

@@ -11,8 +11,12 @@
 #include <optional>
 #include <string_view>
 
+#include "report/model/base_name.h"
+
 namespace mpiprof::launcher {
 namespace {
+
+using report::base_name;
 
 // What may stand before a launcher on its line.
 constexpr std::array before_launchers{"env",     "nohup",   "time",   "timeout", "nice", "ionice",
@@ -34,8 +38,6 @@ constexpr std::array kinds{
     Kind{"flux", "--env", How::words_with_equals},
 };
 
-std::string_view base(std::string_view word) { return word.substr(word.rfind('/') + 1); }
-
 template <class Names>
 bool is_one_of(const Names& names, std::string_view word) {
     // "mpirun.openmpi", "mpiexec.hydra": distributions call them so.
@@ -52,7 +54,7 @@ bool is_an_argument(std::string_view word) {
 
 std::optional<std::size_t> place_of_launcher(const Words& command) {
     for (std::size_t i = 0; i < command.size(); ++i) {
-        const std::string_view word = base(command[i]);
+        const std::string word = base_name(command[i]);
         if (is_one_of(launchers, word)) return i;
         const bool may_stand_before = is_one_of(before_launchers, word) || (i > 0 && is_an_argument(command[i]));
         if (!may_stand_before) return {};
@@ -61,7 +63,7 @@ std::optional<std::size_t> place_of_launcher(const Words& command) {
 }
 
 const Kind* kind_of(const std::string& launcher, const std::function<std::string(const std::string&)>& ask) {
-    const std::string_view name = base(launcher);
+    const std::string name = base_name(launcher);
     for (const Kind& kind : kinds)
         if (name == kind.says) return &kind;
     const std::string answer = ask(launcher);

@@ -14,35 +14,17 @@
 #include "report/commands/command.h"
 #include "report/commands/say.h"
 #include "report/commands/symptoms.h"
+#include "report/read/installed.h"
 #include "report/views/fitting.h"
 #include "report/views/terminal.h"
 
 namespace mpiprof::report {
 namespace {
 
-// As a shell finds it.
-std::string found_in_path(const std::string& name) {
-    namespace fs = std::filesystem;
-    if (name.find('/') != std::string::npos) return name;
-    const char* variable = std::getenv("PATH");
-    std::string_view path = variable ? variable : "";
-    while (!path.empty()) {
-        const auto end = std::min(path.find(':'), path.size());
-        const std::string candidate = fmt::format("{}/{}", path.substr(0, end), name);
-        if (access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
-        path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    return fs::exists(name) ? "./" + name : name;
-}
-
-// As it is installed beside this program.
-std::string library() {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const char* place : {"../lib/libmpiprof.so", "../libmpiprof/libmpiprof.so"})
-        if (const fs::path path = (own / place).lexically_normal(); fs::exists(path, error)) return path.string();
-    return "/path/libmpiprof.so";
+// As a shell finds it, else in this directory.
+std::string path_of(const std::string& word) {
+    const std::string found = found_in_path(word);
+    return !found.empty() ? found : word.find('/') == std::string::npos ? "./" + word : word;
 }
 
 bool is_hopeless(const Symptoms& symptoms) {
@@ -65,25 +47,26 @@ bool may_be_program(const std::string& word) {
            !std::isdigit(static_cast<unsigned char>(word[0]));
 }
 
+struct Examined {
+    std::string path;
+    Symptoms symptoms;
+};
+
 // Of the programs of a command line the first that has MPI or NCCL, else the last, and those before it that stand in
 // its way.
-std::vector<std::string> programs_of(const std::vector<std::string>& command) {
-    std::vector<std::string> programs;
-    std::string last;
+std::vector<Examined> programs_of(const std::vector<std::string>& command) {
+    std::vector<Examined> programs;
+    Examined last;
     for (const std::string& word : command) {
-        const std::string path = found_in_path(word);
-        std::error_code error;
-        if (!may_be_program(word) || access(path.c_str(), X_OK) != 0 || std::filesystem::is_directory(path, error))
-            continue;
-        const auto file = read_program(path);
+        const std::string path = may_be_program(word) ? found_in_path(word) : "";
+        const auto file = path.empty() ? std::nullopt : read_program(path);
         if (!file || (!file->is_elf && file->interpreter.empty())) continue;
-        last = path;
-        const Symptoms symptoms = symptoms_of_program(path, *file);
-        const bool is_seen = std::ranges::any_of(symptoms, &Symptom::is_seen);
-        if (is_seen || is_hopeless(symptoms)) programs.push_back(path);
+        last = {path, symptoms_of_program(path, *file)};
+        const bool is_seen = std::ranges::any_of(last.symptoms, &Symptom::is_seen);
+        if (is_seen || is_hopeless(last.symptoms)) programs.push_back(last);
         if (is_seen) return programs;
     }
-    if (!last.empty() && (programs.empty() || programs.back() != last)) programs.push_back(last);
+    if (!last.path.empty() && (programs.empty() || programs.back().path != last.path)) programs.push_back(last);
     return programs;
 }
 
@@ -96,8 +79,7 @@ class Doctor : public Command {
         if (options.paths.size() > 1)
             return fail({"doctor", "names one program", "mpiprof-report doctor ./app, or doctor -- mpirun -n 4 ./app"},
                         usage_error);
-        const int code = of_program(found_in_path(options.paths.front()), *output_);
-        return code == usage_error ? code : end(symptoms_of_environment(), code != fine);
+        return of_program(path_of(options.paths.front()));
     }
 
   private:
@@ -107,25 +89,32 @@ class Doctor : public Command {
         return code == fine && (is_hopeless_already || is_hopeless(symptoms)) ? check_failed : code;
     }
 
-    int of_program(const std::string& path, Output& output) const {
+    int of_program(const std::string& path) {
         const auto file = read_program(path);
         if (!file) return fail({path, "cannot be read", "name the program that mpirun starts"}, usage_error);
-        const Symptoms symptoms = symptoms_of_program(path, *file);
-        const bool is_none = is_hopeless(symptoms);
-        output.write(path + (is_none ? ": cannot be profiled as it is\n"
-                                     : fmt::format(": can be profiled by LD_PRELOAD={}\n", library())));
-        write(output, symptoms, width_);
-        return is_none ? check_failed : fine;
+        return of_all({{path, symptoms_of_program(path, *file)}});
     }
 
     int of_command(const std::vector<std::string>& command) {
-        const std::vector<std::string> programs = programs_of(command);
+        const std::vector<Examined> programs = programs_of(command);
         if (programs.empty())
             return fail({command.front(), "is no program that can be found", "name it as the job's script does"},
                         usage_error);
-        int worst = fine;
-        for (const std::string& path : programs) worst = std::max(worst, of_program(path, *output_));
-        return end(symptoms_of_environment(), worst != fine);
+        return of_all(programs);
+    }
+
+    int of_all(const std::vector<Examined>& programs) {
+        bool is_none = false;
+        const std::string library = installed_library();
+        for (const Examined& program : programs) {
+            const bool is_not = is_hopeless(program.symptoms);
+            is_none |= is_not;
+            output_->write(program.path + (is_not ? ": cannot be profiled as it is\n"
+                                                  : fmt::format(": can be profiled by LD_PRELOAD={}\n",
+                                                                library.empty() ? "/path/libmpiprof.so" : library)));
+            write(*output_, program.symptoms, width_);
+        }
+        return end(symptoms_of_environment(), is_none);
     }
 
     int after_a_run() {

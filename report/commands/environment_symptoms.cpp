@@ -20,6 +20,7 @@
 #include "report/commands/no_profile.h"
 #include "report/commands/symptoms.h"
 #include "report/model/joined.h"
+#include "report/read/job_dir.h"
 #include "report/read/settings_file.h"
 
 namespace mpiprof::report {
@@ -58,15 +59,17 @@ Symptoms clock_of(int file, const std::string& where) {
     if (fstat(file, &status) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0) return {};
     const std::int64_t ahead = status.st_mtim.tv_sec - now.tv_sec;
     if (std::abs(ahead) <= tolerated_s) return {};
-    return {
-        {Weight::remark, fmt::format("the clock of the file system of {} is {} s {} this node's: the newest launch may "
-                                     "not be the one that is taken for it (--job, --launch)",
-                                     where, std::abs(ahead), ahead > 0 ? "ahead of" : "behind")}};
+    return {{Weight::remark,
+             fmt::format("the clock of the file system of {} is {} s {} this node's: an older launch may be "
+                         "taken for the newest (--job and --launch choose)",
+                         where, std::abs(ahead), ahead > 0 ? "ahead of" : "behind")}};
 }
 
 Symptoms directory() {
-    const std::string set = setting_in_force("MPIPROF_DIR"), where = set.empty() ? "." : set;
-    if (where.find('%') != std::string::npos) return {};
+    const std::string set = setting_in_force("MPIPROF_DIR");
+    // What is made for each job or user is below that.
+    const std::string fixed = set.substr(0, set.find('%')), above = fixed.substr(0, fixed.rfind('/') + 1);
+    const std::string where = fixed.size() < set.size() ? (above.empty() ? "." : above) : set.empty() ? "." : set;
     const bool has_other = setting_in_force("MPIPROF_FALLBACK") != "none";
     const auto unusable = [&](int error) {
         return Symptom{Weight::remark,
@@ -98,10 +101,11 @@ Symptoms clock_source() {
     if (!(file >> source)) return {};
     constexpr std::array slow{"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
     if (std::none_of(slow.begin(), slow.end(), [&](const char* name) { return source == name; })) return {};
-    return {{Weight::remark,
-             fmt::format("the clock of this node is {}, which takes a system call: each MPI call costs about "
-                         "a microsecond more",
-                         source)}};
+    return {
+        {Weight::remark,
+         fmt::format(
+             "the clock of this node is {}, which takes a system call: each MPI call costs about a microsecond more",
+             source)}};
 }
 
 // What keeps processes from being profiled, whoever said so.
@@ -148,17 +152,6 @@ Symptoms settings_files() {
 }
 
 // ---- after a run ----
-
-// Of this user's: /tmp is everybody's.
-bool has_profiles(const std::string& directory) {
-    std::error_code error;
-    struct stat status {};
-    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-        if (at->path().filename().string().starts_with("mpi_profile.") && stat(at->path().c_str(), &status) == 0 &&
-            status.st_uid == getuid())
-            return true;
-    return false;
-}
 
 constexpr std::size_t most_places = 30;
 // Where ranks write when their directory refuses.

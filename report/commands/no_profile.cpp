@@ -2,6 +2,7 @@
 #include "report/commands/no_profile.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -62,10 +63,17 @@ std::vector<std::string> directories_with_profiles(const std::string& directory)
     return found;
 }
 
-// Of those that settings name, the newest that is there; empty: they name none.
+// Of the directories that settings name the one with profiles that was last written to; empty: there is none.
 static std::string newest_in_force() {
-    const std::vector<std::string> directories = directories_in_force();
-    return directories.empty() ? "" : directories.back();
+    std::string newest;
+    std::int64_t latest = 0;
+    struct stat status {};
+    for (const std::string& directory : directories_in_force())
+        if (stat(directory.c_str(), &status) == 0 && status.st_mtim.tv_sec > latest && has_profiles(directory)) {
+            newest = directory;
+            latest = status.st_mtim.tv_sec;
+        }
+    return newest;
 }
 
 std::string explain_no_profile(const Found& found) {

@@ -7,12 +7,11 @@
 #include <string_view>
 
 #include "report/commands/symptoms.h"
+#include "report/model/base_name.h"
 #include "report/read/losing_line.h"
 
 namespace mpiprof::report {
 namespace {
-
-std::string base(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Libraries by how their names begin.
 struct Known {
@@ -70,7 +69,7 @@ Symptoms mpi(const ProgramFile& file) {
     std::string found;
     for (const std::string& library : file.libraries)
         if (found.empty())
-            if (const std::string name = which_of(mpis, base(library)); !name.empty())
+            if (const std::string name = which_of(mpis, base_name(library)); !name.empty())
                 found = fmt::format("{} ({})", name, library);
     const bool has_static_mpi = has(file.own, "MPI_Init") && has(file.own, "PMPI_Init");
     if (has_static_mpi)
@@ -95,7 +94,7 @@ Symptoms mpi(const ProgramFile& file) {
 
 Symptoms nccl(const ProgramFile& file) {
     for (const std::string& library : file.libraries)
-        if (base(library).starts_with("libnccl.so") || base(library).starts_with("librccl.so"))
+        if (base_name(library).starts_with("libnccl.so") || base_name(library).starts_with("librccl.so"))
             return {{Weight::fine, "NCCL: " + library, true}};
     if (has(file.own, "ncclAllReduce"))
         return {
@@ -108,12 +107,12 @@ Symptoms nccl(const ProgramFile& file) {
 Symptoms others(const ProgramFile& file) {
     Symptoms symptoms;
     for (const std::string& library : file.libraries) {
-        if (const std::string tool = which_of(tools, base(library)); !tool.empty())
+        if (const std::string tool = which_of(tools, base_name(library)); !tool.empty())
             symptoms.push_back(
                 {Weight::remark,
                  fmt::format("{} ({}) is linked with it: preloaded, libmpiprof.so comes first and both count", tool,
                              library)});
-        if (base(library).starts_with("libasan.so"))
+        if (base_name(library).starts_with("libasan.so"))
             symptoms.push_back(
                 {Weight::remark,
                  fmt::format("the address sanitizer has to come first: LD_PRELOAD={}:.../libmpiprof.so", library)});

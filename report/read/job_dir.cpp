@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -322,6 +323,14 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     }
     found.launches = group(std::move(looked), threads);
     return found;
+}
+
+bool has_profiles(const std::string& directory) {
+    const auto paths = profiles_in(directory, false);
+    struct stat status {};
+    return paths && std::ranges::any_of(*paths, [&](const std::string& path) {
+               return stat(path.c_str(), &status) == 0 && status.st_uid == getuid();
+           });
 }
 
 }  // namespace mpiprof::report

@@ -24,4 +24,7 @@ struct Found {
 // `paths` empty: the current directory.
 Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Progress& progress);
 
+// Whether a directory has files with the names of profiles that are this user's; /tmp is everybody's.
+bool has_profiles(const std::string& directory);
+
 }  // namespace mpiprof::report

@@ -25,7 +25,7 @@ struct SettingsFile {
 // Empty: none of them has it.
 std::string setting_in_force(const std::string& name);
 
-// Directories that MPIPROF_DIR means, with what stands for its %j, %u and dates, that are there; the newest last.
+// Directories that MPIPROF_DIR means, with what stands for its %j, %u and dates, that are there, by name.
 std::vector<std::string> directories_in_force();
 
 }  // namespace mpiprof::report
