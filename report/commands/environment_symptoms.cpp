@@ -110,15 +110,15 @@ Symptoms clock_source() {
 
 // What keeps processes from being profiled, whoever said so.
 struct LeftOut {
-    std::string_view variable, text;
+    std::string_view variable, text, nothing;  // the value that leaves out nothing
 };
 constexpr std::array left_out{
-    LeftOut{"MPIPROF_MIN_TIME", "processes that run for less than {} s leave no profile"},
-    LeftOut{"MPIPROF_SAMPLE", "of all jobs a share of {} is profiled"},
-    LeftOut{"MPIPROF_EXCLUDE", "programs named {} are not profiled"},
-    LeftOut{"MPIPROF_MAX_FILES", "a job leaves {} profiles at most"},
-    LeftOut{"MPIPROF_MAX_BYTES", "a job leaves {} bytes of profiles at most"},
-    LeftOut{"MPIPROF_RANKS", "ranks that are profiled: {}"},
+    LeftOut{"MPIPROF_MIN_TIME", "processes that run for less than {} s leave no profile", "0"},
+    LeftOut{"MPIPROF_SAMPLE", "of all jobs a share of {} is profiled", "1"},
+    LeftOut{"MPIPROF_EXCLUDE", "programs named {} are not profiled", ""},
+    LeftOut{"MPIPROF_MAX_FILES", "a job leaves {} profiles at most", ""},
+    LeftOut{"MPIPROF_MAX_BYTES", "a job leaves {} bytes of profiles at most", ""},
+    LeftOut{"MPIPROF_RANKS", "ranks that are profiled: {}", ""},
 };
 
 Symptoms what_is_left_out() {
@@ -127,7 +127,8 @@ Symptoms what_is_left_out() {
     if (disabled == "1" || disabled == "yes" || disabled == "on")
         symptoms.push_back({Weight::fatal, "profiling is switched off (MPIPROF_DISABLE)"});
     for (const LeftOut& setting : left_out)
-        if (const std::string value = setting_in_force(std::string(setting.variable)); !value.empty())
+        if (const std::string value = setting_in_force(std::string(setting.variable));
+            !value.empty() && value != setting.nothing)
             symptoms.push_back({Weight::fine, fmt::format("{} ({})", fmt::format(fmt::runtime(setting.text), value),
                                                           setting.variable)});
     return symptoms;

@@ -333,7 +333,8 @@ def a_centre_has_slurm_preload_it_and_collect_a_line_about_each_job(scene):
         with Cluster(pbs=False, more=f"TaskProlog={top}/here_task_prolog\nEpilog={top}/here_epilog\n") as cluster:
             jobs = {}
             for name, line in (("srun", f"srun --mpi=pmi2 -n 4 -N 2 {program} 1.5"), ("mpirun", f"{scene.tool('mpirun.mpich')} -launcher fork -n 2 {program} 1.5"),
-                               ("off", f"export MPIPROF_DISABLE=1; srun --mpi=pmi2 -n 4 {program} 1.5"), ("short", f"srun --mpi=pmi2 -n 4 {program} 0.1")):
+                               ("off", f"export MPIPROF_DISABLE=1; srun --mpi=pmi2 -n 4 {program} 1.5"), ("short", f"srun --mpi=pmi2 -n 4 {program} 0.1"),
+                               ("canary", f"export MPIPROF_MIN_TIME=0 MPIPROF_SAMPLE=1; srun --mpi=pmi2 -n 4 {program} 0.1")):
                 place = top / name
                 place.mkdir(mode=0o777)
                 place.chmod(0o777)
@@ -342,9 +343,9 @@ def a_centre_has_slurm_preload_it_and_collect_a_line_about_each_job(scene):
                 output = (place / "out").read_text()
                 check("mpiprof" not in output and re.fullmatch(r"(\d+\n){2}", output), f"output of {name}: {output}")
                 same(sorted(path.name for path in place.iterdir()), ["job.sh", "out"], f"files in the directory of {name}")
-            cluster.wait_until(lambda: len(lines_of(top / "log")) >= 2, "lines of the epilog")
+            cluster.wait_until(lambda: len(lines_of(top / "log")) >= 3, "lines of the epilog")
         found = {entry["job"]: entry["ranks"] for entry in map(json.loads, lines_of(top / "log"))}
-        same(found, {jobs["srun"]: 4, jobs["mpirun"]: 2}, "jobs and ranks in the log")
+        same(found, {jobs["srun"]: 4, jobs["mpirun"]: 2, jobs["canary"]: 4}, "jobs and ranks in the log")
         same({(path.owner(), oct(path.stat().st_mode & 0o777)) for path in profiles.rglob("mpi_profile.*")}, {("nobody", "0o640")}, "owners and modes")
     finally:
         shutil.rmtree(top, ignore_errors=True)
