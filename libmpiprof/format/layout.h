@@ -169,6 +169,16 @@ struct ProcessorTime {
     std::uint64_t others_waited_ns;
 };
 
+// /proc/stat since `started`, of the processors that this process was allowed at that moment, all of them together; all
+// 0 = not known. Read last when `span_us` had gone by, which may be half the run where it ended without Finalize.
+struct AllowedProcessors {
+    std::uint64_t busy_us;    // running processes, whoever's, and the kernel for them; not for devices
+    std::uint64_t stolen_us;  // the hypervisor ran other machines meanwhile
+    std::uint64_t own_us;     // CPU time of this process and of its children that ended
+    std::uint64_t span_us;
+    std::uint64_t processors;
+};
+
 // What could not be kept. Every figure is said in every report when it is not zero.
 struct Drops {
     std::uint64_t cells;          // calls booked in their call's "other" cell because the cell table was full
@@ -235,6 +245,7 @@ struct Header {
     ProcessorTime processor;
     std::uint64_t own_ticks;  // of this library in calls_of_own_cost timed calls, besides what is booked; 0 not known
     char job_ids[160];        // as the scheduler spells it, blanks between: "4711_3.0 4715.0", "4711[3].sdb"
+    AllowedProcessors allowed;
 };
 inline constexpr unsigned calls_of_own_cost = 16;
 
@@ -722,7 +733,8 @@ static_assert(offsetof(Header, usage_at_start) == 2704);
 static_assert(offsetof(Header, mapped_bytes) == 2800);
 static_assert(offsetof(Header, processor) == 2808);
 static_assert(sizeof(ProcessorTime) == 32 && offsetof(Header, own_ticks) == 2840);
-static_assert(offsetof(Header, job_ids) == 2848 && sizeof(Header) == 3008);
+static_assert(offsetof(Header, job_ids) == 2848);
+static_assert(sizeof(AllowedProcessors) == 40 && offsetof(Header, allowed) == 3008 && sizeof(Header) == 3048);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8 && offsetof(CallRecord, bus) == 52);

@@ -7,6 +7,7 @@
 #include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
 #include "report/analysis/findings.h"
+#include "report/analysis/foreign_load.h"
 #include "report/analysis/placement_findings.h"
 #include "report/analysis/processors.h"
 
@@ -110,7 +111,8 @@ void find_crowds(const Analysed& all, std::vector<Finding>& findings) {
                             .is_outside = sum.is_outside,
                             .have_own_cores = all_have_own_cores(job),
                             .too_many = {},
-                            .own_threads = {}};
+                            .own_threads = {},
+                            .foreign = foreign_load_of(job, placed_nodes(job), finding.ranks)};
     for (const Finding& wrong : all.placement()) {
         if (wrong.rule == Rule::too_many) crowd.too_many = std::get<evidence::TooMany>(wrong.evidence);
         if (wrong.rule == Rule::threads) crowd.own_threads = std::get<evidence::Threads>(wrong.evidence);

@@ -31,6 +31,7 @@ enum class Kind {
     hang,       // proven
     wrong,      // the program has luck
     ended,      // one that tells how the job ended, if it tells with whom that began
+    disturbed,  // others used the cores: measured again it may be another job
     not_lost,   // time that costs nothing, where that is most of it
     cause,      // of lost time
     most_time,  // where it goes: before a cause that costs little by far, else a remark

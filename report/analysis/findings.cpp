@@ -232,14 +232,28 @@ std::optional<double> waited_share(const Budget& budget) {
 }
 
 // The first of what is seriously wrong with the placement and not said yet; its section has the rest, and what to do.
+namespace {
+
+const evidence::Crowded* crowd_among(const Findings& findings) {
+    for (const Finding& said : findings)
+        if (const auto* crowd = std::get_if<evidence::Crowded>(&said.evidence)) return crowd;
+    return nullptr;
+}
+
+}  // namespace
+
+// The first that is serious; and who else was on the cores.
 void find_misplaced(const Analysed& all, Findings& findings) {
-    const bool is_crowd_said = std::any_of(findings.begin(), findings.end(), [](const Finding& said) {
-        const auto* crowd = std::get_if<evidence::Crowded>(&said.evidence);
-        return crowd && crowd->too_many;
-    });
-    for (const Finding& wrong : all.placement()) {
-        if (!wrong.is_serious || (wrong.rule == Rule::too_many && is_crowd_said)) continue;
-        Finding& said = findings.emplace_back(wrong);
+    const evidence::Crowded* crowd = crowd_among(findings);
+    const bool is_too_many_said = crowd && crowd->too_many;
+    const auto first = [&](auto is_it) {
+        const auto found =
+            std::ranges::find_if(all.placement(), [&](const Finding& f) { return f.is_serious && is_it(f.rule); });
+        return found != all.placement().end() ? &*found : nullptr;
+    };
+    if (const Finding* wrong = first(
+            [&](Rule rule) { return rule != Rule::foreign_load && !(rule == Rule::too_many && is_too_many_said); })) {
+        Finding said = *wrong;
         said.of = std::exchange(said.rule, Rule::placement);
         constexpr double little = 0.01;
         const auto waited = waited_share(all.budget());
@@ -247,7 +261,11 @@ void find_misplaced(const Analysed& all, Findings& findings) {
             too_many->waited_share = waited;
             said.is_serious = false;
         }
-        return;
+        findings.push_back(std::move(said));
+    }
+    if (const Finding* foreign = first([](Rule rule) { return rule == Rule::foreign_load; })) {
+        findings.push_back(*foreign);
+        if (crowd) std::get<evidence::ForeignLoad>(findings.back().evidence).waited_share = crowd->waited_share;
     }
 }
 

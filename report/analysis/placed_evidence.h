@@ -89,6 +89,33 @@ struct FarAdapter {
     FigureList figures() const { return {{"adapter", adapter}, {"numa_node", numa_node}, {"free_cores", free_cores}}; }
 };
 
+// Who else was busy on the cores that these ranks were allowed. In cores.
+struct ForeignLoad {
+    double by_others = 0;  // processes that are none of the job's ranks
+    double stolen = 0;     // the hypervisor ran other machines
+    double busy = 0;       // whoever ran there
+    std::uint64_t cores = 0;
+    double waited_share = 0;  // of the run: ranks were runnable without a CPU, where that is worth a look
+
+    static constexpr double enough = 0.1, all = 0.9;  // of the cores
+    double share() const { return of_cores(by_others); }
+    double stolen_share() const { return of_cores(stolen); }
+    bool is_enough() const { return share() >= enough || stolen_share() >= enough; }
+    // Measured again it may be another job: the ranks lost their cores, or hardly one was idle.
+    bool is_disturbing() const { return waited_share > 0 || of_cores(busy + stolen) >= all; }
+
+    FigureList figures() const {
+        return {{"cores_of_others", by_others},
+                {"cores_stolen", stolen},
+                {"cores_busy", busy},
+                {"cores", cores},
+                {"waited_share", waited_share}};
+    }
+
+  private:
+    double of_cores(double part) const { return cores ? part / static_cast<double>(cores) : 0; }
+};
+
 // Ranks that wanted to run and waited for a processor: too many of them on their cores, where that is known.
 struct Crowded {
     double waited_share = 0;      // of their run
@@ -100,6 +127,7 @@ struct Crowded {
     bool have_own_cores = false;
     std::optional<TooMany> too_many;
     std::optional<Threads> own_threads;  // more of a rank's own than it has cores
+    std::optional<ForeignLoad> foreign;  // on their cores, where that is known
 
     Confidence confidence() const { return is_at_least ? Confidence::at_least : Confidence::measured; }
     FigureList figures() const {
@@ -107,7 +135,8 @@ struct Crowded {
                 {"waited_ns", waited_ns},
                 {"pushed_off_per_s", pushed_off_per_s},
                 {"inside_share", inside_share},
-                {"have_own_cores", have_own_cores}};
+                {"have_own_cores", have_own_cores},
+                {"foreign_share", foreign ? std::optional(foreign->share()) : std::nullopt}};
     }
 };
 

@@ -47,6 +47,19 @@ const Mask* PlacedNode::mask_of(const RankPlace& rank) const {
     return nullptr;
 }
 
+// Each rank read the same counters, at almost the same times.
+std::optional<AllowedUse> others_on(const Mask& mask) {
+    AllowedUse sum{.is_known = true};
+    if (mask.overlaps) return std::nullopt;
+    for (const RankPlace* rank : mask.ranks) {
+        if (!rank->allowed.is_known) return std::nullopt;
+        sum.by_all += rank->allowed.by_all / static_cast<double>(mask.ranks.size());
+        sum.stolen += rank->allowed.stolen / static_cast<double>(mask.ranks.size());
+        sum.by_itself += rank->allowed.by_itself;
+    }
+    return sum;
+}
+
 std::vector<PlacedNode> placed_nodes(const Job& job) {
     std::vector<PlacedNode> nodes(job.nodes.size());
     std::vector<std::map<std::uint32_t, std::size_t>> mask_of(job.nodes.size());  // cpu list -> into masks

@@ -30,6 +30,10 @@ struct PlacedNode {
     const Mask* mask_of(const RankPlace& rank) const;
 };
 
+// What processes other than the job's ranks did on the cores of a mask, in cores. Not known where masks overlap only
+// partially, and of a rank that did not say it.
+std::optional<AllowedUse> others_on(const Mask& mask);
+
 std::vector<PlacedNode> placed_nodes(const Job& job);
 
 // The NUMA nodes that have some of the cores.

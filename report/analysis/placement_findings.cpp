@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report/analysis/causes.h"
+#include "report/analysis/foreign_load.h"
 #include "report/analysis/placed_nodes.h"
 
 namespace mpiprof::report {
@@ -289,7 +290,7 @@ std::vector<Finding> placement_findings(const Job& job) {
     const Nodes nodes = placed_nodes(job);
     Findings findings;
     for (const auto rule : {more_ranks_than_cores, overlapping_masks, more_threads_than_cores, starved, busy_beyond,
-                            throttled, memory, unbound, spread_over_numa, far_gpu, far_adapter})
+                            throttled, memory, find_foreign_load, unbound, spread_over_numa, far_gpu, far_adapter})
         rule(job, nodes, findings);
     std::stable_partition(findings.begin(), findings.end(), [](const auto& f) { return f.is_serious; });
     return findings;

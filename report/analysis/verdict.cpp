@@ -27,6 +27,10 @@ Kind kind_of(const Finding& finding) {
         case Kind::spoiled:
         case Kind::remainder:
             return Kind::remark;
+        case Kind::remark: {
+            const auto* foreign = std::get_if<evidence::ForeignLoad>(&finding.evidence);
+            return foreign && foreign->is_disturbing() ? Kind::disturbed : kind;
+        }
         default:
             return kind;
     }

@@ -102,7 +102,8 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
     if (const std::string next = next_step(cause, job); !next.empty()) add_wrapped(lines, "  next: ", next);
     // Crowded cores are the machine's: what the program itself loses is asked for as well.
-    if (const Finding* other = cause.rule == Rule::crowded ? second_cause(all) : nullptr)
+    const bool is_of_machine = cause.rule == Rule::crowded || cause.rule == Rule::foreign_load;
+    if (const Finding* other = is_of_machine ? second_cause(all) : nullptr)
         add_wrapped(lines, "  also: ", fmt::format("{} [{}]", sentence_of(*other, job), id_of(other->rule)));
     add_wrapped(lines, "  ", run_text(where_it_ran(job, false), all));
     add_wrapped(lines, "  ", text_of(all.completeness(), job));

@@ -252,6 +252,7 @@ void FactsPart::add(const RankProfile& from) {
     place.throttled_ns = profile.throttled_ns;
     place.memory_limit = profile.memory_limit;
     place.max_resident_bytes = profile.usage.max_resident_bytes;
+    place.allowed = profile.allowed;
     add_usage(place, profile);
     const bool is_known = place.cores_busy || place.memory_limit != 0 || place.throttled_ns != 0;
     if (profile.facts.empty() && !is_known) return;

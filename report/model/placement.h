@@ -12,6 +12,7 @@
 
 #include "report/model/number_list.h"
 #include "report/model/sorted.h"
+#include "report/model/usage.h"
 
 namespace mpiprof::report {
 
@@ -27,6 +28,7 @@ struct RankPlace {
     std::uint64_t throttled_ns = 0;            // its cgroup was kept from the processors
     std::uint64_t memory_limit = 0;            // of its cgroup, bytes; 0 = none or not known
     std::uint64_t max_resident_bytes = 0;
+    AllowedUse allowed{};
 };
 
 struct NumaNode {

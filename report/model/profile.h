@@ -343,8 +343,7 @@ struct Profile : RunFacts, RankFacts {
     std::string path;
     std::uint32_t size = 1;  // of MPI_COMM_WORLD
     std::uint64_t parent_pid = 0;
-    std::string node;  // the machine's identity
-    std::string host;  // its label
+    std::string node, host;  // the machine's identity, and its label
     std::optional<std::uint32_t> local_rank;
     bool is_spawned = false;  // by MPI_Comm_spawn
     bool has_several_mpis = false;
@@ -356,6 +355,7 @@ struct Profile : RunFacts, RankFacts {
     std::uint64_t usage_span_ns = 0;  // from there to `usage`
     std::uint64_t memory_limit = 0;   // of its cgroup, bytes; 0 = none or not known
     std::uint64_t throttled_ns = 0;   // its cgroup was kept from the processors, since MPI_Init
+    AllowedUse allowed;
 
     std::vector<Call> calls;
     std::vector<Cell> cells;  // counted calls too: one cell each and thread, bin 0, no time

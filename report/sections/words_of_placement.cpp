@@ -57,71 +57,7 @@ std::string advice(const Job& job, Wish wish, std::uint64_t threads = 0) {
            ".";
 }
 
-// What stands behind the share of time that ranks waited for a processor: how it is known.
-std::string how_it_was_found(const evidence::Crowded& e) {
-    if (e.pushed_off_per_s == 0) return " (scheduler statistics)";
-    return fmt::format(" ({} preemptions per second of {} each)", human_count(std::round(e.pushed_off_per_s)),
-                       human_time(e.waited_ns));
-}
-
-std::string says(const evidence::TooMany& e, const Spoken& s);
-std::string advises(const evidence::TooMany&, const Spoken& s);
-
-std::string says(const evidence::Crowded& e, const Spoken& s) {
-    const std::string why =
-        e.too_many ? says(*e.too_many, s)
-        : e.own_threads && e.have_own_cores
-            ? fmt::format("No other rank shares {} cores; OMP_NUM_THREADS asks for {} threads on {}.",
-                          s.verb("its", "their"), e.own_threads->threads, cores(e.own_threads->cpus))
-        : e.have_own_cores
-            ? fmt::format("No other rank shares {} cores, but other processes run on them.", s.verb("its", "their"))
-            : std::string(s.verb("It shares its cores", "They share their cores")) +
-                  " with other ranks or other processes.";
-    return fmt::format("{} {} runnable without a CPU{} for {}{} of the time{}. {}{}", s.ranks(), s.verb("was", "were"),
-                       e.is_outside ? fmt::format(" outside {}", s.words.library) : "",
-                       e.is_at_least ? "at least " : "", human_share(e.waited_share), how_it_was_found(e), why,
-                       e.too_many ? " " + advice_of(s.finding, s.job) : std::string()) +
-           std::string(more_of_placement);
-}
-
-std::string begins(const evidence::Crowded& e, const Spoken& s) {
-    return fmt::format("CPU contention: {} {} runnable without a CPU for {}{} of the run{}{}.", s.who(At::middle),
-                       s.verb("was", "were"), e.is_at_least ? "at least " : "", human_share(e.waited_share),
-                       e.is_outside ? fmt::format(", outside {}", s.words.library)
-                                    : fmt::format(", inside {} and outside", s.words.library),
-                       how_it_was_found(e));
-}
-
-std::string next(const evidence::Crowded& e, const Spoken&) {
-    if (e.too_many || !e.have_own_cores) return "";
-    if (e.own_threads)
-        return "Start no more threads than a rank has cores, or give it more cores: mpiprof-report placement has the "
-               "allowed cores. If that is not it, other processes run on them: top or pidstat on the node.";
-    return "Other processes run on the ranks' cores: find them on the node with top or pidstat, and run again on a node of "
-           "your own. mpiprof-report placement has the allowed cores.";
-}
-
-std::string advises(const evidence::Crowded& e, const Spoken& s) { return e.too_many ? advises(*e.too_many, s) : ""; }
-
 }  // namespace
-
-const RuleWords rule_words::crowded{
-    .means = "CPU contention: ranks were runnable but had no CPU.",
-    .evidence =
-        "The time in which the thread that called MPI_Init was runnable without a CPU, from scheduler statistics "
-        "(CPU WAIT in mpiprof-report ranks): the part of it outside MPI, known from random stretches of the run. If "
-        "that part is below 5 % of the run, all of it, provided that each wait lasted at least 0.5 ms, but for what the rank "
-        "waited for others where that is known from compared calls. Without "
-        "scheduler statistics: 25 to 500 involuntary context switches per second, 0.5 to 12 ms off the CPU each, and "
-        "hardly any voluntary ones. Sleeping, polling and sched_yield do not count; CPU time alone is no evidence.",
-    .check =
-        "mpiprof-report placement has the allowed cores. On the node: pidstat -w -p PID, or perf sched. Start fewer "
-        "ranks or threads per core, or bind them.",
-    .says = of<evidence::Crowded, says>,
-    .begins = of<evidence::Crowded, begins>,
-    .next = of<evidence::Crowded, next>,
-    .advises = of<evidence::Crowded, advises>,
-};
 
 namespace {
 

@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import resource
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 
@@ -94,6 +96,17 @@ def busy_seconds():
 def own_seconds():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+@contextlib.contextmanager
+def others_on_the_cores(count):
+    """So many processes that compute, for as long as it lasts."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes: process.kill()
+        for process in processes: process.wait()
 
 
 def command(scene, cause):

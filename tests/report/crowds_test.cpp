@@ -3,6 +3,7 @@
 
 #include "report/sections/rule_words.h"
 #include "report/sections/verdict_table.h"
+#include "tests/report/placement_jobs.h"
 #include "tests/report/verdict_jobs.h"
 
 namespace mpiprof::test {
@@ -33,6 +34,48 @@ TEST(verdict, the_kernels_account_of_waiting_for_a_processor_decides) {
     for (ProfileSpec& rank : job) rank.processor.first_waited_ns = 5'000'000'000;
     EXPECT_EQ(name(top(job)), "crowded");
     EXPECT_NE(sentence(job).find("scheduler statistics"), std::string::npos) << sentence(job);
+}
+
+// Ranks that all lost 30 % of 10 s to somebody, on cores of their own.
+std::vector<ProfileSpec> starved_on_own_cores(double busy_by_all) {
+    return ranks_at({{.cpus = "0", .busy = 0.7, .ran = 7, .waited = 3, .all_busy = busy_by_all},
+                     {.cpus = "1", .busy = 0.7, .ran = 7, .waited = 3, .all_busy = busy_by_all}});
+}
+
+TEST(verdict, foreign_load_is_named_before_all_other_causes) {
+    const auto job = starved_on_own_cores(1);
+    EXPECT_EQ(name(top(job)), "foreign-load");
+    EXPECT_EQ(
+        sentence(job),
+        "Disturbed measurement: other processes used 0.60 of the 2 cores of ranks 0 and 1 on node nid1 (30.0%); ranks were runnable without a CPU for 30.0% of the time.");
+    EXPECT_TRUE(explains(top(job), Rule::crowded));
+
+    auto slow = starved_on_own_cores(1);  // and rank 1 works for longer than all of that costs
+    slow[0].calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 6 * s, 5'800'000)})};
+    slow[1].calls = {collective("MPI_Allreduce", {calls_of(1'000, 8, 1 * s, 900'000)})};
+    EXPECT_EQ(name(top(slow)), "foreign-load");
+}
+
+TEST(verdict, foreign_load_on_cores_that_were_never_idle_disturbs_whatever_the_ranks_say_of_waiting) {
+    const auto load = [](double by_all) {
+        return ranks_at({{.cpus = "0", .busy = 0.6, .ran = 6, .all_busy = by_all},
+                         {.cpus = "1", .busy = 0.6, .ran = 6, .all_busy = by_all}});
+    };
+    EXPECT_EQ(name(top(load(0.95))), "foreign-load");
+    EXPECT_EQ(name(top(load(0.8))), "healthy");
+}
+
+TEST(verdict, ranks_with_their_cores_to_themselves_lack_a_processor_by_their_own_threads) {
+    const auto job = starved_on_own_cores(0.72);
+    const std::string words = report::words_of(top(job).finding, job_of(job));
+    EXPECT_NE(words.find("other processes used only 2.0%: their own threads take turns"), std::string::npos) << words;
+}
+
+TEST(verdict, foreign_load_that_cost_no_rank_its_processor_is_a_remark) {
+    const auto job = ranks_at({{.cpus = "0-3", .busy = 0.7, .ran = 7, .waited = 0.01, .all_busy = 2.5},
+                               {.cpus = "0-3", .busy = 0.7, .ran = 7, .waited = 0.01, .all_busy = 2.5}});
+    EXPECT_NE(name(top(job)), "crowded");
+    EXPECT_TRUE(is_said(job_of(job), Rule::foreign_load));
 }
 
 TEST(verdict, who_yields_inside_mpi_and_lacks_a_processor_outside_is_crowded) {

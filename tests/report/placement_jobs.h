@@ -20,6 +20,8 @@ struct At {
     double throttled = 0;      // seconds
     double memory = 0.1;       // GiB
     double limit = 0;          // GiB
+    double all_busy = -1;      // cores of those allowed, whoever ran there; below 0: not known
+    double stolen = 0;         // cores
 };
 
 // One rank each, in this order, on nodes of two NUMA nodes of four cores, two GPUs beside each, the adapter beside the

@@ -45,6 +45,33 @@ TEST(placement_rules, more_ranks_than_cores_are_said) {
     EXPECT_FALSE(rules({{"0-1"}, {"0-1"}}).contains("!too-many"));
 }
 
+TEST(placement_rules, other_processes_on_the_cores_are_said) {
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.5, .all_busy = 0.65}, {.cpus = "1", .busy = 0.5, .all_busy = 0.5}}),
+              Rules{"!foreign-load"});
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.5, .all_busy = 0.58}, {.cpus = "1", .busy = 0.5, .all_busy = 0.5}}),
+              Rules{})
+        << "little of it";
+    EXPECT_EQ(rules({{.cpus = "0-1", .busy = 0.9, .all_busy = 1.8}, {.cpus = "0-1", .busy = 0.9, .all_busy = 1.8}}),
+              Rules{})
+        << "each other's";
+    EXPECT_TRUE(rules({{.cpus = "0-1", .busy = 0.7, .all_busy = 1.8}, {.cpus = "0-1", .busy = 0.7, .all_busy = 1.8}})
+                    .contains("!foreign-load"));
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.8, .all_busy = 0.8, .stolen = 0.2},
+                     {.cpus = "1", .busy = 0.5, .all_busy = 0.5}}),
+              Rules{"!foreign-load"})
+        << "by the hypervisor";
+}
+
+TEST(placement_rules, foreign_load_is_not_said_where_it_is_not_known) {
+    EXPECT_EQ(rules({{.cpus = "0-2", .busy = 0.5, .all_busy = 2.9}, {.cpus = "2-3", .busy = 0.5, .all_busy = 2}}),
+              Rules{"!masks"})
+        << "whose they are";
+    EXPECT_EQ(rules({{.cpus = "0", .busy = 0.5, .all_busy = -1}, {.cpus = "1", .busy = 0.5}}), Rules{});
+    auto job = ranks_at({{.cpus = "0-1", .busy = 0.5, .all_busy = 1}, {.cpus = "0-1", .busy = 0.5, .all_busy = 1}});
+    job.pop_back();
+    EXPECT_TRUE(report::placement_findings(job_of(job)).empty()) << "the rank without a profile may be the other one";
+}
+
 TEST(placement_rules, unbound_ranks_are_said) {
     EXPECT_EQ(rules({{"0-7"}, {"0-7"}}), Rules{"unbound"});
     EXPECT_EQ(rules({{"0-7"}}), Rules{});

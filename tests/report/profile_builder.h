@@ -264,6 +264,7 @@ struct ProfileSpec {
     format::ResourceUse usage{};
     format::ResourceUse usage_at_start{};
     format::ProcessorTime processor{};
+    format::AllowedProcessors allowed{};
     report::Usage::Stretches between_calls{}, in_calls{};  // the main thread's
     std::uint64_t memory_limit = 0;
     std::uint64_t throttled_us_at_start = 0;

@@ -51,6 +51,7 @@ format::Header header_of(const ProfileSpec& spec, std::uint64_t directory_offset
     header.memory_limit = spec.memory_limit;
     header.throttled_us_at_start = spec.throttled_us_at_start;
     header.throttled_us = spec.throttled_us;
+    header.allowed = spec.allowed;
     header.drops = spec.drops;
     header.own_setup_ns = spec.own_setup_ns;
     header.own_ticks = spec.own_ns_of_16_calls;

@@ -2,8 +2,10 @@
 
 import json
 import os
+import time
 
 from cases.communicators import tables
+from causes import busy_seconds, cores, others_on_the_cores, own_seconds
 from harness import Skip, case, check, same
 
 
@@ -42,6 +44,45 @@ def bound_ranks_have_their_cores_and_unbound_ones_are_said(scene):
     ranks, rules, _ = placement(scene, unbound)
     same(ranks[0]["cores"], str(len(cores)), "cores of unbound ranks")
     check("--bind-to core" in rules.get("unbound", ""), f"unbound ranks: {rules}")
+
+
+def foreign_load(found):
+    """What others used, in cores; 0: nothing is said of it."""
+    figures = {row["figure"]: row["value"] for row in found["figures"] if row["rule"] == "foreign-load"}
+    return figures.get("cores_of_others", 0)
+
+
+def load_of_others(scene, words):
+    """What the summary says of it, and what others really used: the whole machine's work less that of what was started here."""
+    busy, own, began = busy_seconds(), own_seconds(), time.monotonic()
+    scene.mpirun(2, words).succeeded()
+    really = (busy_seconds() - busy - (own_seconds() - own)) / (time.monotonic() - began)
+    return json.loads(scene.run_report("summary", "--format", "json", cwd=scene.dir).succeeded().out), really
+
+
+@case(ranks=2)
+def other_processes_on_the_cores_are_named_first(scene):
+    with others_on_the_cores(cores):
+        found, really = load_of_others(scene, [scene.compile("causes.c", "-pthread"), "slow_rank", 100])
+    same(found["verdict"]["rule"], "foreign-load", f"what the report begins with: {found['verdict']['text']}")
+    check(found["verdict"]["text"].startswith("Disturbed measurement: other processes used "), found["verdict"]["text"])
+    check(abs(foreign_load(found) - really) < 0.25 * cores, f"{foreign_load(found)} cores, of which others really used {really}")
+
+
+@case(mpis=("openmpi",), ranks=2)
+def workers_of_a_rank_are_no_foreign_load(scene):
+    """As a data loader starts them: their CPU time is the program's."""
+    program = """import mpi4py.MPI as MPI, multiprocessing, time
+def work():
+    until = time.monotonic() + 3
+    while time.monotonic() < until: pass
+workers = [multiprocessing.get_context("fork").Process(target=work) for _ in range(2)]
+for worker in workers: worker.start()
+time.sleep(3.2)
+MPI.COMM_WORLD.Barrier()
+"""
+    found, really = load_of_others(scene, [scene.python_with("mpi4py"), "-c", program])
+    check(foreign_load(found) < really + 0.25 * cores, f"{foreign_load(found)} cores, of which others really used {really}")
 
 
 @case(ranks=2)
