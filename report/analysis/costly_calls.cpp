@@ -283,10 +283,11 @@ void setup(const Job& job, const Figures& figures, Findings& findings) {
     if (!made.most || cost < worth_a_word) return;
     const Call* call = &job.calls[made.most->sum.call];
     const Whole most = add_up(job, [call](const Call& other) { return &other == call; });
-    if (share(most.calls, figures.ranks) < again_and_again && !is_slow_by_itself(job, most, made.most->sum.call))
-        return;
-    constexpr double shows = 0.01;
-    Finding& finding = add(findings, Rule::setup, true,
+    const bool is_costly =
+        share(most.calls, figures.ranks) >= again_and_again || is_slow_by_itself(job, most, made.most->sum.call);
+    constexpr double much = 0.25, shows = 0.01;
+    if (!is_costly && (call->family != Family::nccl || cost < much)) return;
+    Finding& finding = add(findings, is_costly ? Rule::setup : Rule::nccl_setup, true,
                            evidence::Setup{.run_share = cost,
                                            .call_run_share = share(most.own_ns(), wall_ns),
                                            .calls = share(most.calls, figures.ranks),

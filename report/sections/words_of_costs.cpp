@@ -21,15 +21,6 @@ std::string callers(std::uint32_t ranks, const Spoken& s) {
     return ranks == s.job.profiles() ? "Each rank" : fmt::format("Each of {} ranks", ranks);
 }
 
-// What one call costs that sets up, and what it is with all others: "200 us each: 20% of the run, and 35% with ...".
-std::string cost_text(const evidence::Setup& e) {
-    constexpr double all_but_rounding = 0.99;
-    const std::string text = fmt::format("{} each{}: {} of the run", human_time(e.mean_ns),
-                                         e.have_waited ? " excluding wait time" : "", human_share(e.call_run_share));
-    if (e.call_run_share >= all_but_rounding * e.run_share) return text;
-    return fmt::format("{}, {} with all other setup calls", text, human_share(e.run_share));
-}
-
 }  // namespace
 
 namespace {
@@ -192,50 +183,6 @@ const RuleWords rule_words::finalize{
 };
 
 namespace {
-// Then each of them takes long.
-bool is_of_few(const evidence::Setup& e) { return std::round(e.calls) < 100; }
-std::string times(const evidence::Setup& e) {
-    const double calls = std::round(e.calls);
-    return calls <= 1 ? "once" : human_count(calls) + " times";
-}
-
-std::string says(const evidence::Setup& e, const Spoken& s) {
-    return fmt::format("{} is called {} by each rank, {}.{} Call sites: mpiprof-report sites.", s.call(), times(e),
-                       cost_text(e), is_of_few(e) ? "" : " Create the object once, outside the loop, and reuse it.");
-}
-
-std::string begins(const evidence::Setup& e, const Spoken& s) {
-    return fmt::format("Each rank calls {} {}, {}.", s.call(), times(e), cost_text(e));
-}
-
-std::string next(const evidence::Setup& e, const Spoken&) {
-    if (!is_of_few(e)) return "";
-    return fmt::format(
-        "mpiprof-report sites has the line. {}",
-        e.starts_processes
-            ? "Start all processes with the job, or spawn them in one call and keep them; the launcher's "
-              "own time to start processes is in it."
-            : "Each of these calls is slow by itself: make fewer of them, or larger ones, and not where "
-              "ranks wait for the result.");
-}
-
-}  // namespace
-
-const RuleWords rule_words::setup{
-    .means =
-        "Communicators, windows or persistent requests are created over and over, or one call that does so is slow.",
-    .evidence =
-        "Time in setup calls (MPI_Comm_dup, MPI_Win_create, MPI_Bcast_init ...), excluding MPI_Init and wait time: "
-        "at least 10 % of the run. The most expensive one is named; each rank calls it at least 100 times, or "
-        "even the fastest of its calls took 20 ms, and three quarters of the mean (MPI_Comm_spawn).",
-    .check =
-        "mpiprof-report sites has the lines, comms the communicators. Create it once, before the loop, and reuse it.",
-    .says = of<evidence::Setup, says>,
-    .begins = of<evidence::Setup, begins>,
-    .next = of<evidence::Setup, next>,
-};
-
-namespace {
 std::string says(const evidence::FileIo& e, const Spoken& s) {
     return fmt::format("MPI-IO is {} of the run, mostly {}: {} per rank during MPI-IO.", human_share(e.run_share),
                        s.call(), human_rate(e.bytes_per_s));
@@ -317,8 +264,10 @@ std::string says(const evidence::Transfers& e, const Spoken& s) {
 
 std::string begins(const evidence::Transfers& e, const Spoken& s) {
     const bool are_compared = s.job.ranks.size() > 1 && s.job.knows_all_ranks();
+    constexpr double bound = 0.25;
     std::string text = fmt::format(
-        "Communication-bound: {}{} of the run is in MPI, mostly in {}{}{}", at_least(s.job), human_share(e.run_share),
+        "{}: {}{} of the run is in MPI, mostly in {}{}{}",
+        e.run_share >= bound ? "Communication-bound" : "Communication", at_least(s.job), human_share(e.run_share),
         s.call(), s.job.ranks.size() > 1 && e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "",
         are_compared ? ", and the ranks are balanced" : "");
     if (e.waiting_share)
@@ -389,7 +338,7 @@ const RuleWords rule_words::unseen{
     .evidence =
         "As for healthy, but NCCL's time on the GPUs was not recorded, or a library moves data between GPUs without "
         "calls that a profiler can see.",
-    .check = "mpiprof-report nccl says why GPU times are missing; the notes of the summary name the library.",
+    .check = "mpiprof-report nccl says why GPU times are missing. A library that moves data unseen is named in a note.",
     .says = of<evidence::Healthy, says>,
     .begins = of<evidence::Healthy, begins>,
 };

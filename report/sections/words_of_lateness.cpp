@@ -56,11 +56,12 @@ std::string says(const evidence::Imbalance& e, const Spoken& s) {
                                 ? s.ranks()
                                 : fmt::format("All ranks of node {} ({})", host_of(s.job, s.finding.nodes.front()),
                                               rank_list(s.finding.ranks, most_items));
-    std::string text = fmt::format(
-        "{} {} up to {} more outside {} than the average rank (load balance {}). About {} of the other ranks' time "
-        "in {} is spent waiting for that.",
-        who, s.verb("spends", "spend"), human_time(e.longer_ns), s.words.library, human_share(e.load_balance),
-        human_share(e.others_share), s.words.library);
+    std::string text =
+        fmt::format("{} {} up to {} more outside {} than the average rank (load balance {}).", who,
+                    s.verb("spends", "spend"), human_time(e.longer_ns), s.words.library, human_share(e.load_balance));
+    if (s.job.is_text ? s.job.knows_all_ranks() : !s.job.lacks_ranks())  // else they may wait for one of the others
+        text += fmt::format(" About {} of the other ranks' time in {} is spent waiting for that.",
+                            human_share(e.others_share), s.words.library);
     if (e.cpu_share && *e.cpu_share < 0.7)
         text += fmt::format(
             " {} on a CPU for at most {} of that time{}.", s.verb("It was", "They were"), human_share(*e.cpu_share),

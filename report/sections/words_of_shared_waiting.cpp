@@ -42,7 +42,7 @@ std::string possible_cause(const evidence::Varying& e, const Spoken& s) {
             " The ranks were runnable without a CPU for {} of the run, inside {} or outside: harmless if they yield "
             "while they wait for each other, otherwise a possible cause.",
             human_share(*e.processor_share), s.words.library);
-    if (e.pushed_off_per_s)
+    if (e.pushed_off_per_s && !e.is_of_crowd)  // which says for how long
         text += fmt::format(
             " There were {} context switches per second and rank: a possible cause (the time without a CPU is not "
             "known).",

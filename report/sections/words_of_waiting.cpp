@@ -118,8 +118,8 @@ const RuleWords rule_words::waits{
 namespace {
 std::string says(const evidence::Requests& e, const Spoken& s) {
     std::string text =
-        fmt::format("MPI_Wait time is {} for {} ({}): {} of the run{}.", e.is_most ? "mostly" : "longest", s.call(),
-                    human_bytes(e.mean_bytes), human_share(e.run_share),
+        fmt::format("Waiting for requests is {} for {} ({}): {} of the run{}.", e.is_most ? "mostly" : "longest",
+                    s.call(), human_bytes(e.mean_bytes), human_share(e.run_share),
                     e.is_divided ? " (the time of MPI_Waitall is split evenly among its requests)" : "");
     if (e.overlapped)
         text += fmt::format(" {} of their time in flight was overlapped.",
@@ -130,7 +130,7 @@ std::string says(const evidence::Requests& e, const Spoken& s) {
 }  // namespace
 
 const RuleWords rule_words::requests{
-    .means = "Most MPI_Wait time is due to the requests of one call.",
+    .means = "Most of the time in which ranks wait for requests is due to those of one call.",
     .evidence =
         "Each request is followed from the call that posted it to the one that completed it. The time of a call that "
         "completes several (MPI_Waitall) is split evenly among them: which one completed last is not recorded.",
