@@ -25,13 +25,25 @@ namespace {
 constexpr std::uint64_t most_kept = std::uint64_t{1} << 21;  // calls of MPI_COMM_WORLD over all ranks: 64 MiB
 constexpr std::uint64_t others_keep = 8;                     // of other communicators a rank keeps so much less
 
+// Of many ranks, whose collectives take most of a merge, so many of a communicator's calls are compared at most, and
+// half of them at least where there are more: twice the standard error is then 18 to 25 % of how much the waiting
+// differs from call to call.
+constexpr std::uint32_t many_ranks = 1024;
+constexpr std::uint64_t taken_of_many = 128;
+
 constexpr std::uint64_t latest_start = std::uint64_t{1} << 58;  // of a damaged file, too
 
-// How many times as few calls are taken of a communicator, as a power of two: the same for all its members.
-unsigned thinning(bool is_world, std::uint32_t ranks) {
-    const std::uint64_t all = most_kept / (is_world ? 1 : others_keep) / std::max(ranks, 1u);
-    const std::uint64_t each = std::clamp<std::uint64_t>(all, 2, format::arrivals_kept);
-    return static_cast<unsigned>(std::bit_width((format::arrivals_kept - 1) / each));
+// How many times as few of the kept calls are taken of a communicator, as a power of two: the same for all its members.
+// What they say of all calls errs as a sample of so many does, however many its members are.
+unsigned thinning_of(const report::Communicator& communicator, std::uint32_t ranks) {
+    if (communicator.collectives == 0) return 0;
+    const bool is_world = communicator.origin == Origin::world;
+    const std::uint64_t by_memory = most_kept / (is_world ? 1 : others_keep) / std::max(ranks, 1u);
+    const std::uint64_t enough = ranks > many_ranks ? taken_of_many : format::arrivals_kept;
+    const std::uint64_t each = std::clamp<std::uint64_t>(by_memory, 2, enough);
+    const std::uint64_t behind_first =
+        (communicator.collectives - 1) >> format::arrival_level(communicator.collectives);
+    return static_cast<unsigned>(std::bit_width(behind_first / each));
 }
 
 using KindKey = std::tuple<std::uint16_t, std::uint8_t, Buffer, std::uint64_t>;
@@ -94,7 +106,7 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
                        .rank_in_comm = communicator.rank,
                        .started_ns = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, latest_start))};
     const auto kinds = add_kinds(member, from, kept.communicator, keys);
-    const unsigned thinned = thinning(communicator.origin == Origin::world, profile.size);
+    const unsigned thinned = thinning_of(communicator, profile.size);
     const unsigned level = format::arrival_level(communicator.collectives);
     KindOf kind_of(kinds, keys);
     member.kept.reserve(std::min<std::size_t>(kept.calls.size(), format::arrivals_kept >> thinned));
@@ -109,6 +121,9 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& 
 class ArrivalsPart {
   public:
     void add(const RankProfile& from);
+    unsigned thinning(const Profile& profile, const report::Communicator& communicator) const {
+        return may_compare(profile, communicator) ? thinning_of(communicator, profile.size) : no_kept_calls;
+    }
     void absorb(ArrivalsPart&& other) { communicators_.absorb(std::move(other.communicators_)); }
     // Into Job::comparison, and over what the part `waits` has said of the same calls.
     void finish(Finishing& end);
@@ -132,20 +147,27 @@ class ArrivalsPart {
         }
     };
 
+    static bool may_compare(const Profile& profile, const report::Communicator& communicator);
+
     Keyed<std::uint64_t, Communicator> communicators_;  // by id
 };
 
 // An id by members alone may be several communicators', and a rank may have met one twice: then its numbers begin
 // anew.
+bool ArrivalsPart::may_compare(const Profile& profile, const report::Communicator& communicator) {
+    if (profile.drops.cells != 0 || communicator.id == 0 || communicator.is_id_ambiguous || communicator.is_inter)
+        return false;
+    return std::count_if(profile.communicators.begin(), profile.communicators.end(),
+                         [&](const report::Communicator& c) { return c.id == communicator.id; }) == 1;
+}
+
 void ArrivalsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
-    if (profile.kept_calls.empty() || profile.drops.cells != 0) return;
+    if (profile.kept_calls.empty()) return;
     SiteKeys keys(profile);
     for (const KeptCalls& kept : profile.kept_calls) {
         const report::Communicator& communicator = profile.communicators[kept.communicator];
-        const auto times = std::count_if(profile.communicators.begin(), profile.communicators.end(),
-                                         [&](const report::Communicator& c) { return c.id == communicator.id; });
-        if (communicator.id == 0 || communicator.is_id_ambiguous || communicator.is_inter || times != 1) continue;
+        if (!may_compare(profile, communicator)) continue;
         Communicator one{.name = communicator.name,
                          .is_world = communicator.origin == Origin::world,
                          .size = communicator.size,

@@ -16,11 +16,11 @@ namespace mpiprof::report {
 namespace {
 
 Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const RankFile& file, Progress* progress,
-                          Detail detail = Detail::sums) {
+                          Detail detail = Detail::sums, const Thinning& thinning = {}) {
     const auto bytes = reader.read(file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
-    auto profile = read_profile(bytes->bytes, file.path, detail);
+    auto profile = read_profile(bytes->bytes, file.path, detail, thinning);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
         look_for_life(*profile, RankFileReader::signs_of(file, *profile));
     if (profile && file.merged && file.merged->names())
@@ -72,11 +72,14 @@ Result<Job> merge(const Launch& launch, unsigned threads, Progress& progress) {
     std::vector<PartialMerge> parts;
     for (unsigned worker = 0; worker < workers; ++worker) parts.emplace_back(registry);
     run_in_parallel(launch.files.size(), workers, [&](std::size_t i, unsigned worker) {
-        const auto profile = read_rank(readers[worker], launch, launch.files[i], &progress);
+        PartialMerge& part = parts[worker];
+        const auto profile =
+            read_rank(readers[worker], launch, launch.files[i], &progress, Detail::sums,
+                      [&](const Profile& rank, const Communicator& of) { return part.thinning(rank, of); });
         if (profile)
-            parts[worker].add(*profile);
+            part.add(*profile);
         else
-            parts[worker].add_problem(profile.error().line());
+            part.add_problem(profile.error().line());
         ++progress.files;
     });
 

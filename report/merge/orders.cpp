@@ -20,9 +20,20 @@ constexpr std::size_t most_communicators = 100'000;
 constexpr std::size_t most_sequences = 8;    // of a communicator
 constexpr std::size_t most_steps = 1 << 18;  // of all: 12 MiB
 
+// An id by members alone may be several communicators', and of two groups each has roots of its own.
+bool has_an_order(const Communicator& c) {
+    return c.id != 0 && !c.is_id_ambiguous && !c.is_inter && c.origin != Origin::self && c.size >= 2;
+}
+
 class OrdersPart {
   public:
     void add(const RankProfile& from);
+    // Of ranks that have made the same, one is enough, whole.
+    unsigned thinning(const Profile& profile, const Communicator& communicator) const {
+        const bool is_wanted =
+            has_an_order(communicator) && wants_steps(communicator.id, key_of(communicator), profile.rank);
+        return is_wanted ? 0 : no_kept_calls;
+    }
     void absorb(OrdersPart&& other) {
         has_holes_ |= other.has_holes_;
         steps_ += other.steps_;
@@ -33,6 +44,7 @@ class OrdersPart {
 
   private:
     using Key = std::pair<std::uint64_t, std::uint64_t>;  // collectives, order
+    static Key key_of(const Communicator& communicator) { return {communicator.collectives, communicator.order}; }
     struct Sequence {
         std::uint32_t first_rank = 0;
         KeptSteps kept{};
@@ -71,7 +83,6 @@ OrdersPart::Entry& OrdersPart::Entry::operator+=(Entry&& more) {
     return *this;
 }
 
-// Of ranks that have made the same, one is enough.
 bool OrdersPart::wants_steps(std::uint64_t id, const Key& key, std::uint32_t rank) const {
     if (steps_ >= most_steps) return false;
     const Entry* entry = entries_.find(id);
@@ -80,7 +91,6 @@ bool OrdersPart::wants_steps(std::uint64_t id, const Key& key, std::uint32_t ran
     return sequence == entry->sequences.end() || rank < sequence->second.first_rank;
 }
 
-// An id by members alone may be several communicators', and of two groups each has roots of its own.
 void OrdersPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     if (profile.is_text) return;
@@ -92,12 +102,12 @@ void OrdersPart::add(const RankProfile& from) {
     for (const Communicator& communicator : profile.communicators) ++times[communicator.id];
     for (std::size_t i = 0; i < profile.communicators.size(); ++i) {
         const Communicator& c = profile.communicators[i];
-        if (c.id == 0 || c.is_id_ambiguous || c.is_inter || c.origin == Origin::self || c.size < 2) continue;
+        if (!has_an_order(c)) continue;
         if (times[c.id] != 1) continue;  // the same one met twice: each record has a part of it
         Entry entry;
         entry.orders = {.id = c.id, .name = c.name, .size = c.size, .is_world = c.origin == Origin::world};
         entry.members = 1;
-        const Key key{c.collectives, c.order};
+        const Key key = key_of(c);
         Sequence& sequence = entry.sequences[key];
         sequence.first_rank = profile.rank;
         for (const auto* list : {&profile.kept_calls, &profile.enqueued})

@@ -15,6 +15,9 @@ namespace {
 class PacePart {
   public:
     void add(const RankProfile& from);
+    unsigned thinning(const Profile& profile, const Communicator&) const {
+        return is_lowest(profile.rank) ? 0 : no_kept_calls;
+    }
     void absorb(PacePart&& other) { take(std::move(other.pace_)); }
     void finish(Finishing& end) {
         for (PacedCall& call : pace_.calls) call.call = end.order[call.call];
@@ -22,6 +25,7 @@ class PacePart {
     }
 
   private:
+    bool is_lowest(std::uint32_t rank) const { return pace_.calls.empty() || rank <= pace_.rank; }
     void take(Pace&& pace) {
         if (pace.calls.empty()) return;
         if (pace_.calls.empty() || pace.rank < pace_.rank) pace_ = std::move(pace);
@@ -32,7 +36,7 @@ class PacePart {
 
 void PacePart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
-    if (!pace_.calls.empty() && pace_.rank < profile.rank) return;
+    if (!is_lowest(profile.rank)) return;
     const auto collectives = [&](const KeptCalls& kept) {
         return profile.communicators[kept.communicator].collectives;
     };

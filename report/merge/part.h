@@ -13,6 +13,7 @@
 #include "report/merge/floors.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
+#include "report/read/thinning.h"
 
 namespace mpiprof::report {
 
@@ -41,6 +42,8 @@ class MergePart {
   public:
     virtual ~MergePart() = default;
     virtual void add(const RankProfile& from) = 0;
+    // Of the kept collectives of one communicator of the profile that is added next: see Thinning.
+    virtual unsigned thinning(const Profile&, const Communicator&) const { return no_kept_calls; }
     // The same part of another PartialMerge, which is empty afterwards.
     virtual void absorb(MergePart& other) = 0;
     virtual void finish(Finishing& end) = 0;
@@ -60,6 +63,10 @@ class PartOf : public MergePart {
   public:
     explicit PartOf(auto... bounds) : part_(bounds...) {}
     void add(const RankProfile& from) override { part_.add(from); }
+    unsigned thinning(const Profile& profile, const Communicator& communicator) const override {
+        if constexpr (requires { part_.thinning(profile, communicator); }) return part_.thinning(profile, communicator);
+        return no_kept_calls;
+    }
     void absorb(MergePart& other) override { part_.absorb(std::move(static_cast<PartOf&>(other).part_)); }
     void finish(Finishing& end) override { part_.finish(end); }
 

@@ -76,6 +76,12 @@ void PartialMerge::add(const Profile& profile) {
     for (const auto& part : parts_) part->add(rank);
 }
 
+unsigned PartialMerge::thinning(const Profile& profile, const Communicator& communicator) const {
+    unsigned least = no_kept_calls;
+    for (const auto& part : parts_) least = std::min(least, part->thinning(profile, communicator));
+    return least;
+}
+
 void PartialMerge::absorb(PartialMerge&& other) {
     for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i]->absorb(*other.parts_[i]);
     append(problems_, std::move(other.problems_));

@@ -51,6 +51,9 @@ class PartialMerge {
     explicit PartialMerge(CallRegistry& registry);
 
     void add(const Profile& profile);
+    // How many kept collectives of a profile's communicators it needs, as it stands: the Thinning of the next to be
+    // read.
+    unsigned thinning(const Profile& profile, const Communicator& communicator) const;
     void absorb(PartialMerge&& other);
     void add_problem(std::string line) { problems_.push_back(std::move(line)); }
     // The sums, sorted; identity (launch, size ...) is that of the lowest rank. This is empty afterwards.

@@ -40,11 +40,11 @@ std::int64_t moment_of(const Reading& r, std::uint64_t ticks) {
 namespace {
 
 // Which calls are kept follows from the level alone, so it is worked out once.
+constexpr unsigned most_level = 63;
 using KeptNumbers = std::array<std::uint64_t, format::arrivals_kept>;
 const KeptNumbers& kept_numbers(unsigned level) {
-    constexpr unsigned levels = 64;
-    static std::array<std::once_flag, levels> is_known;
-    static std::array<std::unique_ptr<KeptNumbers>, levels> known;
+    static std::array<std::once_flag, most_level + 1> is_known;
+    static std::array<std::unique_ptr<KeptNumbers>, most_level + 1> known;
     std::call_once(is_known[level], [level] {
         known[level] = std::make_unique<KeptNumbers>();
         for (std::size_t i = 0; i < known[level]->size(); ++i) (*known[level])[i] = format::arrival_of_block(i, level);
@@ -68,11 +68,12 @@ void take(Reading& r, const TickScale& scale, const format::Arrival& record, std
     call.root = record.root;
 }
 
-void read_table(Reading& r, const format::Table& table, std::uint64_t collectives, std::vector<KeptCall>& calls) {
+void read_table(Reading& r, const format::Table& table, std::uint64_t collectives, unsigned thinned,
+                std::vector<KeptCall>& calls) {
     const std::int64_t start = start_of(r);
     const std::uint64_t from = r.header.started.ticks;
     const TickScale scale = r.scale;
-    const unsigned level = format::arrival_level(collectives);
+    const unsigned level = std::min(format::arrival_level(collectives) + thinned, most_level);
     const KeptNumbers& kept = kept_numbers(level);
     bool is_ascending = true;
     calls.reserve(std::min<std::uint64_t>(table.used, (collectives >> level) + 1));
@@ -96,12 +97,15 @@ void read_table(Reading& r, const format::Table& table, std::uint64_t collective
 
 }  // namespace
 
-void read_arrivals(Reading& r) {
+void read_arrivals(Reading& r, const Thinning& thinning) {
     for (const format::Table& table : r.tables.all()) {
         if (table.type != format::TableType::arrivals || table.record_size < least_record) continue;
         if (table.communicator == 0 || table.communicator >= r.profile.communicators.size()) continue;
+        const Communicator& communicator = r.profile.communicators[table.communicator];
+        const unsigned thinned = thinning ? thinning(r.profile, communicator) : 0;
+        if (thinned >= no_kept_calls) continue;
         KeptCalls kept{.communicator = static_cast<std::uint16_t>(table.communicator), .calls = {}};
-        read_table(r, table, r.profile.communicators[table.communicator].collectives, kept.calls);
+        read_table(r, table, communicator.collectives, thinned, kept.calls);
         if (!kept.calls.empty()) r.profile.kept_calls.push_back(std::move(kept));
     }
 }

@@ -40,7 +40,7 @@ Result<std::monostate> collect_tables(Reading& r) {
 }
 
 // Each finds what it refers to in what was read before it.
-Result<std::monostate> read_tables(Reading& r) {
+Result<std::monostate> read_tables(Reading& r, const Thinning& thinning) {
     read_calls(r);
     read_threads(r);
     read_requests(r);
@@ -49,7 +49,7 @@ Result<std::monostate> read_tables(Reading& r) {
     if (auto ok = read_histograms(r); !ok) return ok;
     if (auto ok = read_regions(r); !ok) return ok;
     read_communicators(r);
-    read_arrivals(r);
+    read_arrivals(r, thinning);
     read_enqueued(r);
     read_enqueued_peers(r);
     read_peers(r);
@@ -90,7 +90,7 @@ std::uint64_t image_bytes_of(ByteSpan bytes) {
     return used;
 }
 
-Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail) {
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail, const Thinning& thinning) {
     if (looks_like_mpitrace(bytes)) return read_mpitrace(bytes, path);
     const auto header = read_header(bytes, bytes.size(), path);
     if (!header) return tl::make_unexpected(header.error());
@@ -99,7 +99,7 @@ Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detai
     read_identity(reading);
     if (auto ok = collect_tables(reading); !ok) return tl::make_unexpected(ok.error());
     read_times(reading);
-    if (auto ok = read_tables(reading); !ok) return tl::make_unexpected(ok.error());
+    if (auto ok = read_tables(reading, thinning); !ok) return tl::make_unexpected(ok.error());
     if (detail == Detail::events) read_traces(reading);
     return std::move(reading.profile);
 }

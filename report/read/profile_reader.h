@@ -10,6 +10,7 @@
 #include "report/model/profile.h"
 #include "report/model/result.h"
 #include "report/read/bytes.h"
+#include "report/read/thinning.h"
 
 namespace mpiprof::report {
 
@@ -38,6 +39,7 @@ std::uint64_t image_bytes_of(ByteSpan bytes);
 // Traces are large, and few want them.
 enum class Detail { sums, events };
 
-Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail = Detail::sums);
+Result<Profile> read_profile(ByteSpan bytes, std::string_view path, Detail detail = Detail::sums,
+                             const Thinning& thinning = {});
 
 }  // namespace mpiprof::report

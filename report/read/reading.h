@@ -18,6 +18,7 @@
 #include "report/model/result.h"
 #include "report/read/buckets.h"
 #include "report/read/tables.h"
+#include "report/read/thinning.h"
 #include "report/read/tick_scale.h"
 
 namespace mpiprof::report {
@@ -102,7 +103,7 @@ void read_counters(Reading& r);
 Result<std::monostate> read_histograms(Reading& r);
 Result<std::monostate> read_regions(Reading& r);
 void read_communicators(Reading& r);
-void read_arrivals(Reading& r);
+void read_arrivals(Reading& r, const Thinning& thinning);
 void read_enqueued(Reading& r);
 void read_enqueued_peers(Reading& r);
 void read_peers(Reading& r);

@@ -226,6 +226,31 @@ TEST(compared_calls, that_are_a_sample_stand_for_all_within_the_stated_error) {
     EXPECT_GE(within, 17);
 }
 
+// Few collectives are all compared, and the first rank's pace is told by all that it has kept.
+TEST(compared_calls, of_a_job_of_many_ranks_are_a_sample_where_many_are_kept) {
+    struct Case {
+        std::uint32_t size;
+        std::uint64_t made, compared;
+    };
+    for (const auto& [size, made, compared] : {Case{512, 400, 400}, {2000, 400, 100}, {2000, 128, 128}}) {
+        Ranks ranks(2);
+        for (std::uint64_t i = 0; i < made; ++i) ranks.add({{0, 60}, {20, 61}});
+        for (std::uint32_t rank = 0; rank < 2; ++rank) {
+            ranks[rank].size = size;
+            ranks[rank].communicators[0] = {.name = "pair",
+                                            .id = 7,
+                                            .size = 2,
+                                            .rank = rank,
+                                            .how = format::origin_made,
+                                            .kept = ranks[rank].communicators[0].kept};
+        }
+        const Job job = ranks.job();
+        EXPECT_EQ(only_call(job).compared, compared) << size << ' ' << made;
+        EXPECT_NEAR(only_call(job).waiting_ns, static_cast<double>(made * 20 * us), static_cast<double>(made * 10));
+        EXPECT_EQ(job.pace.calls.size(), made) << size;
+    }
+}
+
 TEST(compared_calls, of_two_nodes_are_lined_up_by_the_calls_themselves) {
     Ranks ranks(4);
     std::mt19937 random(1);
