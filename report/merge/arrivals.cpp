@@ -15,7 +15,6 @@
 #include "report/merge/call_comparison.h"
 #include "report/merge/keyed.h"
 #include "report/merge/part.h"
-#include "report/merge/site_keys.h"
 #include "report/model/ratio.h"
 #include "report/model/sorted.h"
 
@@ -47,22 +46,35 @@ unsigned thinning_of(const report::Communicator& communicator, std::uint32_t ran
 }
 
 using KindKey = std::tuple<std::uint16_t, std::uint8_t, Buffer, std::uint64_t>;
+using KindNumbers = std::vector<std::pair<KindKey, std::uint32_t>>;  // by key
+
+KindNumbers::const_iterator place_of(const KindNumbers& kinds, const KindKey& key) {
+    return std::lower_bound(kinds.begin(), kinds.end(), key,
+                            [](const auto& kind, const KindKey& wanted) { return kind.first < wanted; });
+}
 
 // What all of the rank's calls on this communicator took.
-std::map<KindKey, std::uint32_t> add_kinds(MemberCalls& member, const RankProfile& from, std::uint16_t communicator,
-                                           SiteKeys& keys) {
-    std::map<KindKey, std::uint32_t> kinds;
+KindNumbers add_kinds(MemberCalls& member, const RankProfile& from, std::uint16_t communicator) {
+    KindNumbers kinds;
     const Profile& profile = from.profile;
+    const auto cells =
+        static_cast<std::size_t>(std::count_if(profile.cells.begin(), profile.cells.end(), [&](const Cell& cell) {
+            return cell.communicator == communicator && profile.calls[cell.call].is_ordered;
+        }));
+    kinds.reserve(cells);
+    member.kinds.reserve(cells);
     for (const Cell& cell : profile.cells) {
         if (cell.communicator != communicator || !profile.calls[cell.call].is_ordered) continue;
         const auto wait = wait_of(profile, cell, from.calls[cell.call]);
         if (!wait) continue;
-        const KindKey key{cell.call, cell.bin, cell.buffer, keys.of(cell.call, cell.site)};
-        const auto [found, is_new] = kinds.try_emplace(key, static_cast<std::uint32_t>(member.kinds.size()));
-        if (is_new)
+        const KindKey key{cell.call, cell.bin, cell.buffer, from.site_keys.of(cell.call, cell.site)};
+        auto found = place_of(kinds, key);
+        if (found == kinds.end() || found->first != key) {
+            found = kinds.insert(found, {key, static_cast<std::uint32_t>(member.kinds.size())});
             member.kinds.push_back({.all = *wait, .site_key = std::get<3>(key)});
-        else
+        } else {
             member.kinds[found->second].all += *wait;
+        }
         MemberCalls::Kind& kind = member.kinds[found->second];
         kind.longest_ns = std::max(kind.longest_ns, cell.max_ns);
     }
@@ -72,7 +84,7 @@ std::map<KindKey, std::uint32_t> add_kinds(MemberCalls& member, const RankProfil
 // The kinds of the calls that are kept, most of which are one of a few: these are found without a search.
 class KindOf {
   public:
-    KindOf(const std::map<KindKey, std::uint32_t>& kinds, SiteKeys& keys) : kinds_(kinds), keys_(keys) {}
+    KindOf(const KindNumbers& kinds, SiteKeys& keys) : kinds_(kinds), keys_(keys) {}
     static constexpr std::uint32_t none = 0xffffffff;
     std::uint32_t operator()(const KeptCall& call) {
         const std::uint64_t key = std::uint64_t{call.site} << 32 | std::uint64_t{call.call} << 16 |
@@ -89,26 +101,27 @@ class KindOf {
     static constexpr unsigned bits = 6;
     static std::size_t mix_short(std::uint64_t key) { return key * 0x9e3779b97f4a7c15 >> (64 - bits); }
     std::uint32_t look_up(const KeptCall& call, Known& known, std::uint64_t key) {
-        const auto found = kinds_.find({call.call, call.bin, call.buffer, keys_.of(call.call, call.site)});
-        known = {key, found == kinds_.end() ? none : found->second};
+        const KindKey wanted{call.call, call.bin, call.buffer, keys_.of(call.call, call.site)};
+        const auto found = place_of(kinds_, wanted);
+        known = {key, found == kinds_.end() || found->first != wanted ? none : found->second};
         return known.kind;
     }
 
-    const std::map<KindKey, std::uint32_t>& kinds_;
+    const KindNumbers& kinds_;
     SiteKeys& keys_;
     std::array<Known, std::size_t{1} << bits> known_;
 };
 
-MemberCalls member_of(const RankProfile& from, const KeptCalls& kept, SiteKeys& keys) {
+MemberCalls member_of(const RankProfile& from, const KeptCalls& kept) {
     const Profile& profile = from.profile;
     const Communicator& communicator = profile.communicators[kept.communicator];
     MemberCalls member{.rank = profile.rank,
                        .rank_in_comm = communicator.rank,
                        .started_ns = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, latest_start))};
-    const auto kinds = add_kinds(member, from, kept.communicator, keys);
+    const auto kinds = add_kinds(member, from, kept.communicator);
     const unsigned thinned = thinning_of(communicator, profile.size);
     const unsigned level = format::arrival_level(communicator.collectives);
-    KindOf kind_of(kinds, keys);
+    KindOf kind_of(kinds, from.site_keys);
     member.kept.reserve(std::min<std::size_t>(kept.calls.size(), format::arrivals_kept >> thinned));
     for (const KeptCall& call : kept.calls) {
         if (!format::is_arrival_still(call.number, level, level + thinned)) continue;
@@ -164,7 +177,6 @@ bool ArrivalsPart::may_compare(const Profile& profile, const report::Communicato
 void ArrivalsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     if (profile.kept_calls.empty()) return;
-    SiteKeys keys(profile);
     for (const KeptCalls& kept : profile.kept_calls) {
         const report::Communicator& communicator = profile.communicators[kept.communicator];
         if (!may_compare(profile, communicator)) continue;
@@ -172,7 +184,7 @@ void ArrivalsPart::add(const RankProfile& from) {
                          .is_world = communicator.origin == Origin::world,
                          .size = communicator.size,
                          .first_rank = profile.rank};
-        one.members.push_back(member_of(from, kept, keys));
+        one.members.push_back(member_of(from, kept));
         communicators_.add(communicator.id, std::move(one));
     }
 }

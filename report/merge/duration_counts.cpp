@@ -6,18 +6,20 @@
 
 namespace mpiprof::report {
 
-void DurationCounts::add(std::span<const Bucket> buckets) {
-    for (const Bucket& bucket : buckets) add(bucket);
-}
-
-void DurationCounts::add(const Bucket& bucket) {
-    const double middle = std::clamp((bucket.low_ns + bucket.high_ns) / 2 + 0.5, 0.0, 0x1p63);
-    const auto ns = static_cast<std::uint64_t>(middle);
+inline void DurationCounts::add(const Bucket& bucket) {
+    const double middle = (bucket.low_ns + bucket.high_ns) / 2 + 0.5;
+    const std::uint64_t ns = middle >= 0x1p63 ? std::uint64_t{1} << 63
+                             : middle > 0     ? static_cast<std::uint64_t>(static_cast<std::int64_t>(middle))
+                                              : 0;
     const unsigned octave = ns < sub_buckets ? 0 : static_cast<unsigned>(std::bit_width(ns)) - sub_bits;
     const std::uint64_t sub = octave == 0 ? ns : (ns >> (octave - 1)) & (sub_buckets - 1);
     if (!octaves_[octave]) octaves_[octave] = std::make_unique<Octave>();
     (*octaves_[octave])[sub] += bucket.calls;
     calls_ += bucket.calls;
+}
+
+void DurationCounts::add(std::span<const Bucket> buckets) {
+    for (const Bucket& bucket : buckets) add(bucket);
 }
 
 void DurationCounts::add(const DurationCounts& other) {

@@ -217,6 +217,7 @@ class FactsPart {
         }
     };
 
+    std::uint32_t environment_of(std::span<const Fact* const> variables);
     std::uint32_t environment_index(Environment environment) {
         std::sort(environment.begin(), environment.end());
         return environments_.index_of(environment);
@@ -227,28 +228,46 @@ class FactsPart {
     Numbered<std::string> lists_;  // of processors or NUMA nodes
     Numbered<Assignment> assignments_;
     Numbered<Environment> environments_;
+    // That of the rank before, which mostly is the next one's, too, as it was written down.
+    std::vector<Assignment> recent_;
+    std::uint32_t recent_environment_ = 0;
     Keyed<std::string, Description> nodes_;
     std::vector<RankPlace> ranks_;
 };
+
+// Of a variable that is there twice the first counts.
+std::uint32_t FactsPart::environment_of(std::span<const Fact* const> variables) {
+    const auto is_as_before = [](const Fact* fact, const Assignment& assignment) {
+        return fact->name == assignment.first && fact->value == assignment.second;
+    };
+    if (std::equal(variables.begin(), variables.end(), recent_.begin(), recent_.end(), is_as_before))
+        return recent_environment_;
+    recent_.clear();
+    Environment environment;
+    std::set<std::string_view> seen;
+    for (const Fact* fact : variables) {
+        const Assignment& assignment = recent_.emplace_back(fact->name, fact->value);
+        if (seen.insert(fact->name).second) environment.push_back(assignments_.index_of(assignment));
+    }
+    return recent_environment_ = environment_index(std::move(environment));
+}
 
 void FactsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     if (profile.is_text) return;
     RankPlace place{.rank = profile.rank};
-    Environment environment;
+    std::vector<const Fact*> variables;
     Description description{
         profile.rank, {}, use_of(profile.node_counters, static_cast<double>(profile.usage_span_ns) / 1e9)};
-    std::set<std::string_view> seen;
     for (const Fact& fact : profile.facts) {
         if (fact.kind == FactKind::node) description.facts.push_back(fact);
-        if (fact.kind == FactKind::environment && seen.insert(fact.name).second)
-            environment.push_back(assignments_.index_of({fact.name, fact.value}));
+        if (fact.kind == FactKind::environment) variables.push_back(&fact);
         if (fact.kind != FactKind::process) continue;
         if (fact.name == format::facts::cpus_allowed) place.cpus = lists_.index_of(fact.value);
         if (fact.name == format::facts::memory_nodes_allowed) place.memory_nodes = lists_.index_of(fact.value);
         if (fact.name == format::facts::cpu_at_start) place.cpu_at_start = number_of(fact.value);
     }
-    place.environment = environment_index(std::move(environment));
+    place.environment = environment_of(variables);
     place.throttled_ns = profile.throttled_ns;
     place.memory_limit = profile.memory_limit;
     place.max_resident_bytes = profile.usage.max_resident_bytes;

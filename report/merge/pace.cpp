@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "report/merge/part.h"
-#include "report/merge/site_keys.h"
 #include "report/model/pace.h"
 
 namespace mpiprof::report {
@@ -44,14 +43,13 @@ void PacePart::add(const RankProfile& from) {
         std::max_element(profile.kept_calls.begin(), profile.kept_calls.end(),
                          [&](const KeptCalls& a, const KeptCalls& b) { return collectives(a) < collectives(b); });
     if (most == profile.kept_calls.end()) return;
-    SiteKeys keys(profile);
     Pace pace{
         .rank = profile.rank, .comm = profile.communicators[most->communicator].id, .collectives = collectives(*most)};
     const auto start = static_cast<std::int64_t>(std::min(profile.started_monotonic_ns, std::uint64_t{1} << 58));
     for (const KeptCall& call : most->calls)
         pace.calls.push_back({.number = call.number,
                               .begin_ns = call.begin_ns - start,
-                              .place = keys.of(call.call, call.site),
+                              .place = from.site_keys.of(call.call, call.site),
                               .call = from.calls[call.call]});
     take(std::move(pace));
 }

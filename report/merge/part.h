@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "report/merge/floors.h"
+#include "report/merge/site_keys.h"
 #include "report/model/job.h"
 #include "report/model/profile.h"
 #include "report/read/thinning.h"
@@ -23,6 +24,8 @@ struct RankProfile {
     std::span<const std::uint16_t> calls;
     // The profile's cells by call, bin and kind of buffer; Sum::call is still an index into Profile::calls.
     std::span<const Sum> sums = {};
+    // What its call sites are known by: worked out once, however many parts ask.
+    mutable SiteKeys site_keys{profile};
 };
 
 struct Finishing {

@@ -29,6 +29,8 @@ CommKind kind_of(const Communicator& communicator) {
 }
 
 SiteKeys::SiteKeys(const Profile& profile) : profile_(profile), sites_(profile.sites.size()) {
+    calls_.reserve(profile.calls.size());
+    modules_.reserve(profile.modules.size());
     for (const Call& call : profile.calls) calls_.push_back(hash_of(call.name));
     for (const Module& module : profile.modules) modules_.push_back(hash_of(module));
 }

@@ -56,8 +56,10 @@ class SitesPart {
         bool is_mixed = false;  // of several places: how many ranks, and which spent most, is not known
     };
     using Entries = std::unordered_map<Key, Entry>;
+    using KeyedCell = std::pair<Key, const Cell*>;
 
-    class OfOneRank;
+    void add_site(const RankProfile& from, Key key, std::span<const KeyedCell> cells);
+    static RankedComm ranked(const Communicator& communicator);
     static void add_comm(Entry& entry, const RankedComm& comm);
     static void merge(Entry& to, Entry&& from);
     std::uint32_t module_index(const Module& module, std::uint64_t hash);
@@ -67,74 +69,12 @@ class SitesPart {
 
     std::size_t most_;
     Entries kept_;
-    std::map<std::uint16_t, Entry> others_;              // by call
-    std::optional<Key> first_left_out_;                  // this one and all above it are with the others
+    std::map<std::uint16_t, Entry> others_;  // by call
+    std::optional<Key> first_left_out_;      // this one and all above it are with the others
+    // Of the rank that is added, so that their memory serves the next one.
+    std::vector<KeyedCell> cells_;
+    Entry of_rank_;
     Numbered<Module, std::uint64_t> modules_{Module{}};  // by a hash of what tells files apart; [0] = not known
-};
-
-// What one rank's profile adds.
-class SitesPart::OfOneRank {
-  public:
-    explicit OfOneRank(const RankProfile& from) : profile_(from.profile), calls_(from.calls), keys_(from.profile) {
-        const Profile& profile = from.profile;
-        for (const Cell& cell : profile.cells)
-            if (profile.calls[cell.call].treatment == Treatment::timed) add(cell);
-        for (auto& [key, found] : entries_) {
-            found.entry.site.ranks = 1;
-            found.entry.site.largest_ns = found.entry.site.time_ns;
-            found.entry.site.largest_rank = profile.rank;
-        }
-    }
-
-    void give(SitesPart& part) {
-        for (auto& [key, found] : entries_) {
-            if (found.site == nullptr) {
-                part.take_as_other(std::move(found.entry));
-                continue;
-            }
-            if (!part.kept_.contains(key))
-                for (const Frame& frame : SiteKeys::common(*found.site))
-                    found.entry.site.frames.push_back(place_of(part, frame));
-            part.take(key, std::move(found.entry));
-        }
-    }
-
-  private:
-    struct Found {
-        const Site* site = nullptr;  // none: not told apart
-        Entry entry;
-    };
-
-    void add(const Cell& cell) {
-        Found& found = entries_[keys_.of(cell.call, cell.site)];
-        Entry& entry = found.entry;
-        CallSite& site = entry.site;
-        if (SiteKeys::is_known(profile_, cell.site)) found.site = &profile_.sites[cell.site];
-        site.call = calls_[cell.call];
-        add_tally(site, cell);
-        if (cell.communicator != 0 && cell.communicator < profile_.communicators.size())
-            add_comm(entry, ranked(profile_.communicators[cell.communicator]));
-        if (const auto wait = wait_of(profile_, cell, site.call)) add_wait(entry.waits, *wait);
-    }
-
-    static RankedComm ranked(const Communicator& communicator) {
-        const CommKind kind = kind_of(communicator);
-        const bool is_one = kind == CommKind::known || kind == CommKind::by_members;
-        return {.is_not_world = communicator.origin != Origin::world,
-                .below = ~std::uint64_t{0} - (is_one && !communicator.is_inter ? communicator.size : 0),
-                .comm = {kind, is_one ? communicator.id : 0}};
-    }
-
-    Place place_of(SitesPart& part, const Frame& frame) const {
-        const std::uint64_t hash = keys_.of_module(frame);
-        return {.module = hash == 0 ? 0 : part.module_index(profile_.modules[frame.module], hash),
-                .offset = frame.offset};
-    }
-
-    const Profile& profile_;
-    std::span<const std::uint16_t> calls_;
-    SiteKeys keys_;
-    std::unordered_map<Key, Found> entries_;
 };
 
 std::uint32_t SitesPart::module_index(const Module& module, std::uint64_t hash) {
@@ -195,7 +135,57 @@ void SitesPart::prune(std::size_t most) {
     }
 }
 
-void SitesPart::add(const RankProfile& from) { OfOneRank(from).give(*this); }
+SitesPart::RankedComm SitesPart::ranked(const Communicator& communicator) {
+    const CommKind kind = kind_of(communicator);
+    const bool is_one = kind == CommKind::known || kind == CommKind::by_members;
+    return {.is_not_world = communicator.origin != Origin::world,
+            .below = ~std::uint64_t{0} - (is_one && !communicator.is_inter ? communicator.size : 0),
+            .comm = {kind, is_one ? communicator.id : 0}};
+}
+
+// All calls that the rank has made at one site, or at sites that are not told apart.
+void SitesPart::add_site(const RankProfile& from, Key key, std::span<const KeyedCell> cells) {
+    const Profile& profile = from.profile;
+    CallSite& site = of_rank_.site;
+    site = {};
+    of_rank_.is_mixed = false;
+    of_rank_.comms.clear();
+    of_rank_.waits.clear();
+    site.call = from.calls[cells.front().second->call];
+    for (const auto& [same_key, cell] : cells) {
+        add_tally(site, *cell);
+        if (cell->communicator != 0 && cell->communicator < profile.communicators.size())
+            add_comm(of_rank_, ranked(profile.communicators[cell->communicator]));
+        if (const auto wait = wait_of(profile, *cell, site.call)) add_wait(of_rank_.waits, *wait);
+    }
+    site.ranks = 1;
+    site.largest_ns = site.time_ns;
+    site.largest_rank = profile.rank;
+    const std::uint32_t place = cells.back().second->site;
+    if (!SiteKeys::is_known(profile, place)) return take_as_other(std::move(of_rank_));
+    if (!kept_.contains(key))
+        for (const Frame& frame : SiteKeys::common(profile.sites[place])) {
+            const std::uint64_t hash = from.site_keys.of_module(frame);
+            site.frames.push_back(
+                {.module = hash == 0 ? 0 : module_index(profile.modules[frame.module], hash), .offset = frame.offset});
+        }
+    take(key, std::move(of_rank_));
+}
+
+void SitesPart::add(const RankProfile& from) {
+    const Profile& profile = from.profile;
+    cells_.clear();
+    for (const Cell& cell : profile.cells)
+        if (profile.calls[cell.call].treatment == Treatment::timed)
+            cells_.emplace_back(from.site_keys.of(cell.call, cell.site), &cell);
+    std::sort(cells_.begin(), cells_.end());
+    for (auto first = cells_.begin(); first != cells_.end();) {
+        const Key key = first->first;
+        const auto next = std::find_if(first, cells_.end(), [&](const KeyedCell& c) { return c.first != key; });
+        add_site(from, key, {first, next});
+        first = next;
+    }
+}
 
 void SitesPart::absorb(SitesPart&& other) {
     for (auto& [call, entry] : other.others_) take_as_other(std::move(entry));

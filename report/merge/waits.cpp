@@ -23,19 +23,21 @@ class WaitsPart {
 
   private:
     Floors floors_;
+    std::vector<WaitSum> of_rank_;  // of the one that is added, so that its memory serves the next
     std::vector<std::pair<std::uint32_t, std::vector<WaitSum>>> ranks_;
 };
 
 void WaitsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
-    std::vector<WaitSum> own;
+    std::vector<WaitSum>& own = of_rank_;
+    own.clear();
     for (const Cell& cell : profile.cells)
         if (const auto wait = wait_of(profile, cell, from.calls[cell.call])) add_wait(own, *wait);
     for (const WaitSum& sum : own) floors_.add(sum);
     for (const Histogram& histogram : profile.histograms)  // of Wait and Test they are the ones that these completed
         if (histogram.requests != 0 && profile.calls[histogram.call].traffic != Traffic::completion)
             floors_.add_posting(from.calls[histogram.call]);
-    if (!own.empty() && profile.size <= Floors::most_ranks) ranks_.emplace_back(profile.rank, std::move(own));
+    if (!own.empty() && profile.size <= Floors::most_ranks) ranks_.emplace_back(profile.rank, own);
 }
 
 void WaitsPart::finish(Finishing& end) {

@@ -43,13 +43,16 @@ Sum sum_of(const Cell& cell, const Profile& profile) {
 std::vector<Sum> sums_of(const Profile& profile) {
     std::vector<Sum> sums;
     sums.reserve(profile.cells.size());
-    std::vector<std::uint32_t> place(profile.calls.size() * size_bins * buffer_kinds);  // + 1, into sums
+    // Those of one call, the newest first: their places in sums, + 1; 0 = there are no more.
+    std::vector<std::uint32_t> newest(profile.calls.size()), before;
+    before.reserve(profile.cells.size());
     for (const Cell& cell : profile.cells) {
-        std::uint32_t& at = place[(cell.call * std::size_t{size_bins} + cell.bin) * buffer_kinds +
-                                  static_cast<std::size_t>(cell.buffer)];
+        std::uint32_t at = newest[cell.call];
+        while (at != 0 && (sums[at - 1].bin != cell.bin || sums[at - 1].buffer != cell.buffer)) at = before[at - 1];
         if (at == 0) {
             sums.push_back({.call = cell.call, .bin = cell.bin, .buffer = cell.buffer});
-            at = static_cast<std::uint32_t>(sums.size());
+            before.push_back(newest[cell.call]);
+            at = newest[cell.call] = static_cast<std::uint32_t>(sums.size());
         }
         add_sum(sums[at - 1], sum_of(cell, profile));
     }
