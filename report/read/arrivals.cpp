@@ -52,47 +52,91 @@ const KeptNumbers& kept_numbers(unsigned level) {
     return *known[level];
 }
 
-// `scale`: that of `r`, where nothing that is written here can change it.
-void take(Reading& r, const TickScale& scale, const format::Arrival& record, std::int64_t start, std::uint64_t from,
-          KeptCall& call) {
-    const auto kind = static_cast<std::uint8_t>(record.ticks_and_kind);
-    const std::uint64_t time_ns = scale.ns(record.ticks_and_kind >> 16);
-    const auto bin = static_cast<std::uint8_t>(record.ticks_and_kind >> 8);
-    call.number = (record.number_and_call >> 16) - 1;
-    call.begin_ns = moment_of(scale, start, from, record.begin);
+// The table of one communicator. `scale` is that of `r`, where nothing that is written here can change it.
+class KeptReader {
+  public:
+    KeptReader(Reading& r, const format::Table& table, std::uint64_t collectives, unsigned thinned)
+        : r_(r),
+          scale_(r.scale),
+          start_(start_of(r)),
+          from_(r.header.started.ticks),
+          records_(r.tables.bytes().data() + table.offset),
+          record_size_(table.record_size),
+          used_(table.used),
+          collectives_(collectives),
+          level_(format::arrival_level(collectives)),
+          wanted_level_(std::min(level_ + thinned, most_level)),
+          wanted_(kept_numbers(wanted_level_)) {}
+
+    std::vector<KeptCall> read() {
+        calls_.reserve(std::min<std::uint64_t>(used_, (collectives_ >> wanted_level_) + 1));
+        if (!read_where_they_belong()) search();
+        return std::move(calls_);
+    }
+
+  private:
+    std::uint64_t number_of(std::uint64_t record) const {
+        std::uint64_t number;
+        std::memcpy(&number, records_ + record * record_size_ + offsetof(format::Arrival, number_and_call),
+                    sizeof number);
+        return (number >> 16) - 1;  // that of none is larger than any
+    }
+    // The recorder puts the one that it keeps of a block at that place.
+    bool read_where_they_belong() {
+        std::size_t count = 0;
+        for (; count < wanted_.size() && wanted_[count] < collectives_; ++count)
+            if (wanted_[count] >> level_ >= used_ || number_of(wanted_[count] >> level_) != wanted_[count])
+                return false;
+        for (std::size_t i = 0; i < count; ++i) take(wanted_[i] >> level_);
+        return true;
+    }
+    void search();
+    void take(std::uint64_t record);
+
+    Reading& r_;
+    const TickScale scale_;
+    const std::int64_t start_;
+    const std::uint64_t from_;
+    const std::byte* const records_;
+    const std::uint32_t record_size_, used_;
+    const std::uint64_t collectives_;
+    const unsigned level_, wanted_level_;
+    const KeptNumbers& wanted_;
+    std::vector<KeptCall> calls_;
+};
+
+void KeptReader::take(std::uint64_t record) {
+    const auto arrival = load_prefix<format::Arrival>(records_ + record * record_size_, record_size_);
+    const auto kind = static_cast<std::uint8_t>(arrival.ticks_and_kind);
+    const std::uint64_t time_ns = scale_.ns(arrival.ticks_and_kind >> 16);
+    const auto bin = static_cast<std::uint8_t>(arrival.ticks_and_kind >> 8);
+    KeptCall& call = calls_.emplace_back();
+    call.number = (arrival.number_and_call >> 16) - 1;
+    call.begin_ns = moment_of(scale_, start_, from_, arrival.begin);
     call.time_ns = time_ns < longest_ns ? time_ns : longest_ns;
-    call.call = r.calls.of(static_cast<std::uint16_t>(record.number_and_call));
+    call.call = r_.calls.of(static_cast<std::uint16_t>(arrival.number_and_call));
     call.bin = bin < size_bins ? bin : std::uint8_t{size_bins - 1};
     if (kind <= static_cast<std::uint8_t>(Buffer::managed)) call.buffer = static_cast<Buffer>(kind);
-    call.site = record.site;
-    call.root = record.root;
+    call.site = arrival.site;
+    call.root = arrival.root;
 }
 
-void read_table(Reading& r, const format::Table& table, std::uint64_t collectives, unsigned thinned,
-                std::vector<KeptCall>& calls) {
-    const std::int64_t start = start_of(r);
-    const std::uint64_t from = r.header.started.ticks;
-    const TickScale scale = r.scale;
-    const unsigned level = std::min(format::arrival_level(collectives) + thinned, most_level);
-    const KeptNumbers& kept = kept_numbers(level);
+// Some are missing, or lie elsewhere.
+void KeptReader::search() {
     bool is_ascending = true;
-    calls.reserve(std::min<std::uint64_t>(table.used, (collectives >> level) + 1));
     std::uint64_t next = 0;  // the least number that is behind those before
-    const std::byte* at = r.tables.bytes().data() + table.offset;
-    for (std::uint32_t i = 0; i < table.used; ++i, at += table.record_size) {
-        std::uint64_t number;
-        std::memcpy(&number, at + offsetof(format::Arrival, number_and_call), sizeof number);
-        number = (number >> 16) - 1;  // that of none is larger than any
-        if (number >= collectives || kept[number >> level] != number) continue;
+    for (std::uint32_t record = 0; record < used_; ++record) {
+        const std::uint64_t number = number_of(record);
+        if (number >= collectives_ || wanted_[number >> wanted_level_] != number) continue;
         is_ascending &= number >= next;
         next = number + 1;
-        take(r, scale, load_prefix<format::Arrival>(at, table.record_size), start, from, calls.emplace_back());
+        take(record);
     }
     if (is_ascending) return;
-    std::stable_sort(calls.begin(), calls.end(),
+    std::stable_sort(calls_.begin(), calls_.end(),
                      [](const KeptCall& a, const KeptCall& b) { return a.number < b.number; });
     const auto same = [](const KeptCall& a, const KeptCall& b) { return a.number == b.number; };
-    calls.erase(std::unique(calls.begin(), calls.end(), same), calls.end());
+    calls_.erase(std::unique(calls_.begin(), calls_.end(), same), calls_.end());
 }
 
 }  // namespace
@@ -104,8 +148,8 @@ void read_arrivals(Reading& r, const Thinning& thinning) {
         const Communicator& communicator = r.profile.communicators[table.communicator];
         const unsigned thinned = thinning ? thinning(r.profile, communicator) : 0;
         if (thinned >= no_kept_calls) continue;
-        KeptCalls kept{.communicator = static_cast<std::uint16_t>(table.communicator), .calls = {}};
-        read_table(r, table, communicator.collectives, thinned, kept.calls);
+        KeptCalls kept{.communicator = static_cast<std::uint16_t>(table.communicator),
+                       .calls = KeptReader(r, table, communicator.collectives, thinned).read()};
         if (!kept.calls.empty()) r.profile.kept_calls.push_back(std::move(kept));
     }
 }

@@ -1,7 +1,6 @@
 // A block belongs to one octave of one histogram, so all of them fit into the file.
 #include "report/read/buckets.h"
 
-#include <array>
 #include <cstring>
 
 #include "libmpiprof/format/histogram.h"
@@ -9,20 +8,17 @@
 namespace mpiprof::report {
 namespace {
 
-// `block` lies in the file.
+// `block` lies in the file. Signed numbers become a double in one instruction; the last octave has none of them.
+template <class Ticks>
 void add_octave(std::vector<Bucket>& buckets, unsigned octave, const std::byte* block, const TickScale& scale) {
-    std::array<Bucket, format::histogram_sub_buckets> found;
-    std::size_t n = 0;
+    const auto wider = static_cast<Ticks>(format::bucket_width(octave) - 1);
     for (unsigned sub = 0; sub < format::histogram_sub_buckets; ++sub) {
         std::uint64_t calls;
         std::memcpy(&calls, block + sub * sizeof calls, sizeof calls);
         if (calls == 0) continue;
-        const std::uint64_t begin = format::bucket_begin(octave, sub);
-        found[n++] = {.low_ns = scale.ns_exact(begin),
-                      .high_ns = scale.ns_exact(begin + (format::bucket_width(octave) - 1)),
-                      .calls = calls};
+        const auto begin = static_cast<Ticks>(format::bucket_begin(octave, sub));
+        buckets.push_back({.low_ns = scale.ns_exact(begin), .high_ns = scale.ns_exact(begin + wider), .calls = calls});
     }
-    buckets.insert(buckets.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 }  // namespace
@@ -38,9 +34,14 @@ bool BucketReader::takes_block(std::uint64_t offset) {
 BucketReader::Range BucketReader::read(const format::Histogram& histogram, const TickScale& scale) {
     Range range{.first = static_cast<std::uint32_t>(buckets_.size())};
     for (unsigned octave = 0; octave < format::histogram_octaves && !is_damaged_; ++octave) {
+        if (histogram.block[octave] == 0) continue;
         const std::uint64_t offset = std::uint64_t{histogram.block[octave]} * 8;
-        if (offset == 0 || !takes_block(offset)) continue;
-        add_octave(buckets_, octave, tables_.bytes().data() + offset, scale);
+        if (!takes_block(offset)) continue;
+        const std::byte* block = tables_.bytes().data() + offset;
+        if (octave + 1 < format::histogram_octaves)
+            add_octave<std::int64_t>(buckets_, octave, block, scale);
+        else
+            add_octave<std::uint64_t>(buckets_, octave, block, scale);
     }
     range.buckets = static_cast<std::uint32_t>(buckets_.size()) - range.first;
     return range;

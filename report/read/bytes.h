@@ -37,7 +37,7 @@ T load_prefix(const std::byte* at, std::size_t stored) {
 // A text field: up to its NUL, or all of it.
 template <std::size_t N>
 std::string_view text_of(const char (&field)[N]) {
-    return {field, static_cast<std::size_t>(std::find(field, field + N, '\0') - field)};
+    return {field, strnlen(field, N)};
 }
 
 inline std::string_view as_text(ByteSpan bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }

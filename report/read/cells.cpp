@@ -14,6 +14,8 @@ std::uint64_t calls_in_cells(const Profile& profile, std::size_t call, std::uint
     return calls;
 }
 
+constexpr std::size_t usual_buckets_in_a_block = 8;  // of 16; a vector that lacks some grows
+
 }  // namespace
 
 void read_cells(Reading& r) {
@@ -59,6 +61,8 @@ void read_counters(Reading& r) {
 }
 
 Result<std::monostate> read_histograms(Reading& r) {
+    r.profile.histograms.reserve(r.tables.records(format::TableType::histograms));
+    r.profile.buckets.reserve(r.tables.records(format::TableType::histogram_blocks) * usual_buckets_in_a_block);
     r.tables.each<format::Histogram>(
         format::TableType::histograms, [&](const format::Histogram& record, const format::Table& table) {
             const BucketReader::Range range = r.buckets.read(record, r.scale);

@@ -36,24 +36,25 @@ Result<Header> read_header(ByteSpan bytes, std::uint64_t file_size, std::string_
     if (begin.empty() || begin != magic.substr(0, begin.size())) return not_a_profile(path, bytes);
     if (bytes.size() < least_header) return cut_off(path, file_size, least_header);
 
-    const auto fixed = load_prefix<Header>(bytes.data(), least_header);
-    if (fixed.byte_order == __builtin_bswap64(byte_order_mark))
+    const std::size_t there = std::min(bytes.size(), sizeof(Header));
+    auto header = load_prefix<Header>(bytes.data(), there);
+    if (header.byte_order == __builtin_bswap64(byte_order_mark))
         return problem(path, "was written on a big-endian machine", "this mpiprof-report reads little-endian profiles");
-    if (fixed.byte_order != byte_order_mark) return problem(path, "is damaged: its byte-order mark is wrong");
-    if (fixed.format_major != format_major)
+    if (header.byte_order != byte_order_mark) return problem(path, "is damaged: its byte-order mark is wrong");
+    if (header.format_major != format_major)
         return problem(
-            path, fmt::format("has format {}, this mpiprof-report reads format {}", fixed.format_major, format_major),
+            path, fmt::format("has format {}, this mpiprof-report reads format {}", header.format_major, format_major),
             "use the mpiprof-report that came with the library that wrote it");
-    if (fixed.header_size < least_header || fixed.header_size > most_header)
-        return problem(path, fmt::format("is damaged: a header of {} bytes", fixed.header_size));
+    if (header.header_size < least_header || header.header_size > most_header)
+        return problem(path, fmt::format("is damaged: a header of {} bytes", header.header_size));
 
-    const std::uint64_t known = std::min<std::uint64_t>(fixed.header_size, sizeof(Header));
-    if (bytes.size() < known) return cut_off(path, file_size, fixed.header_size);
-    const auto header = load_prefix<Header>(bytes.data(), known);
+    const std::uint64_t known = std::min<std::uint64_t>(header.header_size, sizeof(Header));
+    if (there < known) return cut_off(path, file_size, header.header_size);
+    if (there > known) header = load_prefix<Header>(bytes.data(), known);  // an older library's
     if (file_size < header.image_bytes && !ends_on_a_full_disk(header, file_size))
-        return cut_off(path, file_size, fixed.image_bytes);
-    if (fixed.size == 0 || fixed.rank >= fixed.size)
-        return problem(path, fmt::format("says it is rank {} of {} ranks", fixed.rank, fixed.size), "it is left out");
+        return cut_off(path, file_size, header.image_bytes);
+    if (header.size == 0 || header.rank >= header.size)
+        return problem(path, fmt::format("says it is rank {} of {} ranks", header.rank, header.size), "it is left out");
     return header;
 }
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "report/read/file.h"
@@ -77,12 +77,15 @@ void drop_twins(std::vector<std::string>& paths) {
     const auto normal = [&](const std::string& path) {
         return is_normal(path) ? path : std::filesystem::path(path).lexically_normal().string();
     };
-    std::unordered_set<std::string> all, seen;
-    for (const std::string& path : paths) all.insert(normal(path));
+    std::unordered_map<std::string, bool> was_seen;
+    was_seen.reserve(paths.size());
+    for (const std::string& path : paths) was_seen.emplace(normal(path), false);
     std::erase_if(paths, [&](const std::string& path) {
-        const std::string name = normal(path);
+        const auto known = was_seen.find(normal(path));
+        const std::string& name = known->first;
         const bool is_text = name.ends_with(text_suffix);
-        return !seen.insert(name).second || (is_text && all.contains(name.substr(0, name.size() - text_suffix.size())));
+        return std::exchange(known->second, true) ||
+               (is_text && was_seen.contains(name.substr(0, name.size() - text_suffix.size())));
     });
 }
 
@@ -189,12 +192,18 @@ Result<std::vector<Looked>> look_at(FileReader& reader, const std::string& path)
 
 // Keeps one file of each rank: the one that started last.
 void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
-    std::stable_sort(files.begin(), files.end(), [](const Looked& a, const Looked& b) {
-        if (a.head.rank != b.head.rank) return a.head.rank < b.head.rank;
-        if (a.head.is_text != b.head.is_text) return b.head.is_text;
-        if (!a.file.merged != !b.file.merged) return !a.file.merged;
-        return a.head.started_at_ns > b.head.started_at_ns;
+    std::vector<Looked*> sorted;  // each is moved once
+    for (Looked& file : files) sorted.push_back(&file);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Looked* a, const Looked* b) {
+        if (a->head.rank != b->head.rank) return a->head.rank < b->head.rank;
+        if (a->head.is_text != b->head.is_text) return b->head.is_text;
+        if (!a->file.merged != !b->file.merged) return !a->file.merged;
+        return a->head.started_at_ns > b->head.started_at_ns;
     });
+    std::vector<Looked> in_order;
+    in_order.reserve(files.size());
+    for (Looked* file : sorted) in_order.push_back(std::move(*file));
+    files = std::move(in_order);
     for (const Looked& file : files) {
         if (!launch.files.empty() && launch.files.back().rank == file.head.rank) {
             if (file.head.is_text && !launch.is_text) continue;  // what the profile says, once more
@@ -309,6 +318,7 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
     found.has_unknown_word = listing.has_unknown_word;
     found.problems = std::move(listing.problems);
     std::vector<Looked> looked;
+    looked.reserve(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!heads[i]) {
             found.problems.push_back(heads[i].error().line());

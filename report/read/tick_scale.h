@@ -31,6 +31,7 @@ class TickScale {
         return sum > ~std::uint64_t{0} ? ~std::uint64_t{0} : static_cast<std::uint64_t>(sum);
     }
     double ns_exact(std::uint64_t ticks) const { return static_cast<double>(ticks) * ns_per_tick_; }
+    double ns_exact(std::int64_t ticks) const { return static_cast<double>(ticks) * ns_per_tick_; }
 
   private:
     bool is_identity_ = true;
