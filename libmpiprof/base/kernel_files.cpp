@@ -50,25 +50,26 @@ std::size_t slurp(const char* path, char* buffer, std::size_t size) {
     return used;
 }
 
-void each_line_of(const char* path, void* context, void (*visit)(void* context, const char* line)) {
+void each_line_of(const char* path, void* context, bool (*visit)(void* context, const char* line)) {
     const int fd = open_to_read(path);
     if (fd < 0) return;
     char part[4096], line[1024];
     std::size_t used = 0;
     long n;
-    while ((n = raw(SYS_read, fd, raw_address(part), sizeof part)) > 0)
-        for (long i = 0; i < n; ++i) {
+    bool goes_on = true;
+    while (goes_on && (n = raw(SYS_read, fd, raw_address(part), sizeof part)) > 0)
+        for (long i = 0; goes_on && i < n; ++i) {
             if (part[i] != '\n') {
                 if (used + 1 < sizeof line) line[used++] = part[i];
                 continue;
             }
             line[used] = 0;
-            visit(context, line);
+            goes_on = visit(context, line);
             used = 0;
         }
     raw(SYS_close, fd);
     line[used] = 0;
-    if (used != 0) visit(context, line);
+    if (goes_on && used != 0) visit(context, line);
 }
 
 void status_line(const char* label, char* buffer, std::size_t size) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "libmpiprof/base/raw.h"
 
@@ -17,11 +18,17 @@ void open_with_care();
 // The beginning of a file as terminated text. Returns its length; 0 where it cannot be read.
 std::size_t slurp(const char* path, char* buffer, std::size_t size);
 
-// Each line of a file, however long the file is; of a line that is longer than 1 KiB the beginning.
-void each_line_of(const char* path, void* context, void (*visit)(void* context, const char* line));
+// Each line of a file, however long the file is; of a line that is longer than 1 KiB the beginning. A visit that
+// answers false has seen enough.
+void each_line_of(const char* path, void* context, bool (*visit)(void* context, const char* line));
 template <class Visit>
 void each_line_of(const char* path, Visit visit) {
-    each_line_of(path, &visit, [](void* context, const char* line) { (*static_cast<Visit*>(context))(line); });
+    each_line_of(path, &visit, [](void* context, const char* line) {
+        Visit& each = *static_cast<Visit*>(context);
+        if constexpr (std::is_same_v<decltype(each(line)), bool>) return each(line);
+        each(line);
+        return true;
+    });
 }
 
 // Its first line.

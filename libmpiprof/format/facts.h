@@ -44,6 +44,9 @@ inline constexpr char gpu_numa[] = "gpu_numa", gpu_pci[] = "gpu_pci", kfd_gpu[] 
 inline constexpr char nvlinks[] = "nvlinks";  // of a GPU: "<bus address of another> <links>, switch <links>"
 inline constexpr char nvlink_switch[] = "switch";
 inline constexpr char nic_numa[] = "nic_numa", nic_pci[] = "nic_pci", nic_rate[] = "nic_rate";
+inline constexpr char port[] = "port";    // <device>/<port>: "<state> <kind of link> <rate>"
+inline constexpr char verbs[] = "verbs";  // uverbs<n>: the adapter that this device file is of
+inline constexpr char net_mbit[] = "net_mbit";
 inline constexpr char nvidia_peermem[] = "nvidia_peermem", nv_peer_mem[] = "nv_peer_mem";  // modules of the kernel
 
 // ---- counters of a node (NodeCounter) ----

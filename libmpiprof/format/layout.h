@@ -60,6 +60,7 @@ enum class TableType : std::uint32_t {
     enqueued = 33,          // EnqueuedCollective, one table for each communicator of NCCL's that has them
     types = 34,             // LiveType: datatypes that the program has made and not freed
     enqueued_peers = 35,    // EnqueuedPeer, one table for each communicator of NCCL's that has them
+    network_use = 36,       // NetworkUse, one of the process: how it reached other nodes
     // Reserved (docs/file-format.md has a paragraph for each); nothing writes them yet.
     completions = 16,
     exact_sizes = 17,
@@ -695,15 +696,33 @@ struct Fact {
 };
 
 // A counter that the node keeps of itself, and so of all that ran on it: how far it went is last - at_start + wraps x
-// wraps_at.
-enum class NodeCounterUnit : std::uint32_t { microjoules = 1, bytes = 2 };
+// wraps_at. Events of a network port do not run over: at wraps_at (0 = never) the counter stops, and where `wraps` is
+// not 0 it could not be read at last.
+enum class NodeCounterUnit : std::uint32_t { microjoules = 1, bytes = 2, events = 3 };
 struct NodeCounter {
-    char name[48];  // energy.<domain>, link.<device>.tx and .rx
+    char name[48];  // energy.<domain>, link.<device>.tx and .rx, port.<device>/<port>.<counter>
     NodeCounterUnit unit;
     std::uint32_t wraps;
     std::uint64_t wraps_at;  // 0 = never
     std::uint64_t at_start;
     std::uint64_t last;
+};
+
+// How the process reached other nodes. Devices and libraries are what any look found; connections are those of the look
+// that saw most bytes.
+struct NetworkUse {
+    std::uint32_t looks;        // 0: nobody looked
+    std::uint32_t connections;  // TCP, established, to other hosts
+    std::uint64_t libraries;    // that are mapped: bits of network_libraries (format/network.h)
+    std::uint32_t verbs;        // device files that were open: bit n is /dev/infiniband/uverbs<n>, 31 all from there on
+    std::uint32_t cxi;          // /dev/cxi<n>
+    std::uint32_t hfi1;         // /dev/hfi1_<n>
+    std::uint32_t shared_memory;  // 1 /dev/knem, 2 /dev/xpmem
+    std::uint64_t bytes;          // of all these connections: that the other ends have acknowledged
+    std::uint64_t segments;       // sent with data, again included
+    std::uint64_t retransmitted;  // of them
+    char interfaces[3][16];       // that they leave by; empty: not known
+    std::uint64_t ends[16];       // a number for each connection, the same at both ends; the smallest; 0 = none
 };
 
 struct Setting {
@@ -770,6 +789,7 @@ static_assert(sizeof(NcclOperation) == 64 && offsetof(NcclOperation, operations)
 static_assert(sizeof(GpuTime) == 72 && offsetof(GpuTime, operations) == 16);
 static_assert(sizeof(GpuSequence) == 16400 && offsetof(GpuSequence, enqueued) == 8);
 static_assert(sizeof(GpuWork) == 48 && offsetof(GpuWork, count) == 8);
+static_assert(sizeof(NetworkUse) == 232 && offsetof(NetworkUse, interfaces) == 56 && offsetof(NetworkUse, ends) == 104);
 static_assert(sizeof(NodeCounter) == 80 && offsetof(NodeCounter, wraps_at) == 56);
 static_assert(sizeof(Fact) == 64 && offsetof(Fact, kind) == 48);
 

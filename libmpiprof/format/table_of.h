@@ -47,6 +47,8 @@ inline constexpr TableType table_of<GpuWork> = TableType::gpu_work;
 template <>
 inline constexpr TableType table_of<NodeCounter> = TableType::node_counters;
 template <>
+inline constexpr TableType table_of<NetworkUse> = TableType::network_use;
+template <>
 inline constexpr TableType table_of<Label> = TableType::labels;
 template <>
 inline constexpr TableType table_of<Iterations> = TableType::iterations;

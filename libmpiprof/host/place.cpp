@@ -8,6 +8,7 @@
 #include "libmpiprof/base/text.h"
 #include "libmpiprof/format/facts.h"
 #include "libmpiprof/host/facts.h"
+#include "libmpiprof/host/network_ports.h"
 
 namespace mpiprof {
 namespace {
@@ -71,10 +72,11 @@ void record_node(Image& image) {
                    "/sys/class/infiniband/%s/device/numa_node");
     record_devices(image, "/sys/class/infiniband", format::facts::nic_rate, "/sys/class/infiniband/%s/ports/1/rate");
     record_devices(image, "/sys/class/cxi", format::facts::nic_numa, "/sys/class/cxi/%s/device/numa_node");
-    record_devices(image, "/sys/class/net", "net_mbit", "/sys/class/net/%s/speed");
+    record_devices(image, "/sys/class/net", format::facts::net_mbit, "/sys/class/net/%s/speed");
     record_devices(image, "/proc/driver/nvidia/gpus", format::facts::gpu_numa, "/sys/bus/pci/devices/%s/numa_node");
     record_devices(image, "/sys/class/kfd/kfd/topology/nodes", format::facts::kfd_gpu,
                    "/sys/class/kfd/kfd/topology/nodes/%s/gpu_id");
+    record_network_ports(image);
     // Through these adapters reach the memory of GPUs (GPUDirect RDMA).
     record_file(image, FactKind::node, format::facts::nvidia_peermem, "/sys/module/nvidia_peermem/initstate");
     record_file(image, FactKind::node, format::facts::nv_peer_mem, "/sys/module/nv_peer_mem/initstate");

@@ -12,7 +12,7 @@ RECORDS = {"calls": "CallRecord", "counters": "Counter", "cells": "Cell", "histo
            "sites": "Site", "frames": "Frame", "modules": "Module", "communicators": "Communicator", "threads": "Thread",
            "settings": "Setting", "facts": "Fact", "regions": "Region", "activity": "Activity", "peers": "Peer", "trace": "TraceEvent",
            "nccl_operations": "NcclOperation", "gpu_times": "GpuTime", "gpu_sequences": "GpuSequence", "gpu_work": "GpuWork",
-           "node_counters": "NodeCounter", "requests": "Request"}
+           "node_counters": "NodeCounter", "network_use": "NetworkUse", "requests": "Request"}
 ELSEWHERE = {"Flow": "13 peers", "TraceHead": "21 trace", "Header": "Header", "Drops": "Header", "ResourceUse": "Header", "Anchor": "Header", "Directory": "Directory", "Table": "Directory"}
 
 
@@ -31,7 +31,7 @@ def fields_of(layout, struct):
     body = re.search(r"^struct %s \{(.*?)^\};" % struct, layout, re.M | re.S)
     if not body: sys.exit("layout.h has no struct %s" % struct)
     lines = [line.split("//")[0].strip() for line in body[1].splitlines()]
-    return [re.match(r"[\w:]+ (\w+)(\[\w+\])?;", line)[1] for line in lines if line]
+    return [re.match(r"[\w:]+ (\w+)(\[\w+\])*;", line)[1] for line in lines if line]
 
 
 def problems(layout, page):

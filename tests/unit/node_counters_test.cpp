@@ -32,6 +32,12 @@ struct node_counters : testing::Test {
             found[c.name] = c.last - c.at_start + c.wraps * c.wraps_at;
         return found;
     }
+    format::NodeCounter event(const std::string& name) {
+        for (const auto& c : records_of<format::NodeCounter>(image, format::TableType::node_counters))
+            if (name == c.name && c.unit == format::NodeCounterUnit::events) return c;
+        ADD_FAILURE() << name << " is not counted";
+        return {};
+    }
     Image image;
     NodeCounters counters;
     std::filesystem::path root;
@@ -77,6 +83,73 @@ TEST_F(node_counters, links_count_bytes) {
     EXPECT_EQ(counted(),
               (std::map<std::string, std::uint64_t>{
                   {"link.mlx5_0.tx", 1000}, {"link.mlx5_0.rx", 0}, {"link.hsn0.tx", 0}, {"link.hsn0.rx", 2000}}));
+}
+
+TEST_F(node_counters, all_ports_of_an_adapter_count) {
+    write("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "100");
+    write("class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "100");
+    counters.open(image, root.c_str());
+    write("class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "350");
+    counters.update();
+
+    EXPECT_EQ(counted(), (std::map<std::string, std::uint64_t>{{"link.mlx5_0.tx", 0}, {"link.mlx5_0/2.tx", 1000}}));
+}
+
+TEST_F(node_counters, a_counter_of_bytes_that_stopped_at_32_bits_is_not_known) {
+    write("class/infiniband/mthca0/ports/1/counters/port_xmit_data", "4294967290");
+    write("class/infiniband/mthca0/ports/1/counters/port_rcv_data", "4294967295");
+    counters.open(image, root.c_str());
+    EXPECT_FALSE(counted().contains("link.mthca0.rx")) << "it had stopped before";
+    write("class/infiniband/mthca0/ports/1/counters/port_xmit_data", "4294967295");
+    counters.update();
+    for (const auto& c : records_of<format::NodeCounter>(image, format::TableType::node_counters))
+        EXPECT_LT(c.last, c.at_start) << "as one that was set back, which the report leaves out";
+}
+
+TEST_F(node_counters, ports_count_what_goes_wrong) {
+    const std::string port = "class/infiniband/mlx5_0/ports/1/", cxi = "class/cxi/cxi0/device/telemetry/",
+                      eth = "class/net/eth0/statistics/";
+    write(port + "counters/symbol_error", "65530");
+    write(port + "counters/port_xmit_wait", "7");
+    write(port + "hw_counters/out_of_sequence", "10");
+    write(cxi + "pct_spt_timeouts", "3@1700000000.123456789");
+    write(cxi + "hni_rx_paused_5", "1000@1700000000.123456789");
+    write("class/net/eth0/speed", "10000");
+    write(eth + "rx_crc_errors", "0");
+    write("class/net/lo/statistics/rx_errors", "9");  // and no speed
+    counters.open(image, root.c_str());
+    write(port + "counters/symbol_error", "65535");
+    write(port + "hw_counters/out_of_sequence", "25");
+    write(cxi + "pct_spt_timeouts", "8@1700000009.123456789");
+    write(eth + "rx_crc_errors", "4");
+    std::filesystem::remove(root / "sys" / (port + "counters/port_xmit_wait"));
+    counters.update();
+
+    const auto moved = [&](const char* name) { return event(name).last - event(name).at_start; };
+    EXPECT_EQ(moved("port.mlx5_0/1.out_of_sequence"), 15u);
+    EXPECT_EQ(moved("port.cxi0/1.pct_spt_timeouts"), 5u);
+    EXPECT_EQ(moved("port.cxi0/1.hni_rx_paused_5"), 0u);
+    EXPECT_EQ(moved("port.eth0.rx_crc_errors"), 4u);
+    const auto symbols = event("port.mlx5_0/1.symbol_error");
+    EXPECT_EQ(symbols.last, symbols.wraps_at) << "it has 16 bits and stops there";
+    EXPECT_NE(event("port.mlx5_0/1.port_xmit_wait").wraps, 0u) << "it could not be read at last";
+    EXPECT_FALSE(counted().contains("port.lo.rx_errors"));
+}
+
+TEST_F(node_counters, trouble_is_read_less_and_less_often) {
+    const std::string file = "class/infiniband/mlx5_0/ports/1/counters/link_downed";
+    write(file, "0");
+    counters.open(image, root.c_str());
+    std::string seen;
+    for (int refresh = 1; refresh <= 8; ++refresh) {
+        write(file, std::to_string(refresh));
+        counters.refresh({image, true, 0, 0});
+        seen += std::to_string(event("port.mlx5_0/1.link_downed").last);
+    }
+    EXPECT_EQ(seen, "12244448");
+    write(file, "9");
+    counters.end({image, true, 0, 0});
+    EXPECT_EQ(event("port.mlx5_0/1.link_downed").last, 9u) << "and at the end";
 }
 
 TEST_F(node_counters, a_cray_node_counts_joules) {
