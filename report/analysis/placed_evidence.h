@@ -116,6 +116,29 @@ struct ForeignLoad {
     double of_cores(double part) const { return cores ? part / static_cast<double>(cores) : 0; }
 };
 
+// TCP between ranks of different nodes, while this port was up on them and no rank had its adapter open.
+struct SlowTransport {
+    std::string adapter, kind, rate;  // "mlx5_0", "InfiniBand", "200 Gb/sec (4X HDR)"
+    std::string interface;            // that the first rank's connections leave by; empty: not known
+    std::uint64_t mbit = 0;           // of it; 0: not known
+    std::uint64_t bytes = 0;          // through all of them
+    std::string variable{}, value{};  // that asks for it; empty: none does
+
+    Confidence confidence() const { return Confidence::proven; }
+    FigureList figures() const {
+        return {{"adapter", adapter}, {"rate", rate}, {"interface", interface}, {"bytes", bytes}};
+    }
+};
+struct Retransmits {
+    std::string interface;
+    std::uint64_t retransmitted = 0, segments = 0, bytes = 0;
+
+    double share() const { return static_cast<double>(retransmitted) / static_cast<double>(segments); }
+    FigureList figures() const {
+        return {{"interface", interface}, {"retransmitted_share", share()}, {"segments", segments}, {"bytes", bytes}};
+    }
+};
+
 // Ranks that wanted to run and waited for a processor: too many of them on their cores, where that is known.
 struct Crowded {
     double waited_share = 0;      // of their run

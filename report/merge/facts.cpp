@@ -10,10 +10,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "libmpiprof/format/facts.h"
+#include "libmpiprof/format/network.h"
 #include "report/merge/keyed.h"
 #include "report/merge/part.h"
 #include "report/model/number_list.h"
@@ -69,9 +71,30 @@ void add_numa_node(NodeFacts& node, const std::string& entry, const std::string&
     if (number && !list.empty()) node.numa_nodes.push_back({*number, std::move(list)});
 }
 
-NodeFacts node_of(const std::vector<Fact>& facts) {
-    NodeFacts node;
+// "ACTIVE InfiniBand 200 Gb/sec (4X HDR)", of "mlx5_0/1"
+void add_port(NodeFacts& node, const std::string& entry, std::string_view text) {
+    const auto word = [&] {
+        const std::string_view one = text.substr(0, text.find(' '));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        return std::string(one);
+    };
+    const std::size_t slash = entry.rfind('/');
+    if (slash == entry.npos) return;
+    Port port{entry.substr(0, slash), entry.substr(slash + 1), word(), word(), std::string(text)};
+    node.ports.push_back(std::move(port));
+}
+
+// What its network is: ports, interfaces, and whose the device files are.
+void add_network(NodeFacts& node, const Fact& fact) {
+    if (const auto entry = entry_of(fact, format::facts::port)) add_port(node, *entry, fact.value);
+    if (const auto entry = entry_of(fact, format::facts::verbs)) node.verbs.emplace_back(*entry, fact.value);
+    if (const auto entry = entry_of(fact, format::facts::net_mbit))
+        node.interfaces.push_back({*entry, number_of(fact.value).value_or(0)});
+}
+
+void describe(NodeFacts& node, const std::vector<Fact>& facts) {
     for (const Fact& fact : facts) {
+        add_network(node, fact);
         if (fact.name == format::facts::processor) node.processor = fact.value;
         if (fact.name == format::facts::cpus) node.cpus = NumberList::parse(fact.value);
         if (const auto entry = entry_of(fact, format::facts::numa_cpus)) add_numa_node(node, *entry, fact.value);
@@ -93,7 +116,11 @@ NodeFacts node_of(const std::vector<Fact>& facts) {
     sort_by(node.numa_nodes, &NumaNode::number);
     sort_by(node.gpus, &Device::name);
     sort_by(node.adapters, &Device::name);
-    return node;
+    sort_by(node.interfaces, &Interface::name);
+    std::sort(node.verbs.begin(), node.verbs.end());
+    std::sort(node.ports.begin(), node.ports.end(), [](const Port& a, const Port& b) {
+        return std::tie(a.adapter, a.number) < std::tie(b.adapter, b.number);
+    });
 }
 
 // Over the time in which the usage was measured, which ends at the last update.
@@ -167,10 +194,18 @@ bool counts_once(std::string_view domain) {
     return label.starts_with("package") || label == "dram";
 }
 
+// "mlx5_0/1.symbol_error"; the name of an interface may have a dot.
+void add_events(NodeUse& use, std::string_view name, const NodeCounter& counter) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == name.npos) return;
+    use.events.push_back(
+        {std::string(name.substr(0, dot)), std::string(name.substr(dot + 1)), counter.value, *counter.events});
+}
+
 // What a node's own counters say: energy and traffic of all that ran on it. Names as libmpiprof/host/node_counters.cpp
 // writes them.
 NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
-    constexpr std::string_view energy = "energy.", link = "link.";
+    constexpr std::string_view energy = "energy.", link = "link.", port = "port.";
     NodeUse use{.seconds = seconds};
     std::optional<double> whole, parts;
     for (const NodeCounter& counter : counters) {
@@ -182,6 +217,7 @@ NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
             use.accelerator_joules = joules;
         else if (name.starts_with(energy) && counts_once(name.substr(energy.size())))
             parts = parts.value_or(0) + joules;
+        if (name.starts_with(port) && counter.events) add_events(use, name.substr(port.size()), counter);
         if (!name.starts_with(link) || name.size() < link.size() + 4) continue;
         const std::string device(name.substr(link.size(), name.size() - link.size() - 3));
         if (name.ends_with(".tx")) use.sent.emplace_back(device, counter.value);
@@ -192,6 +228,9 @@ NodeUse use_of(std::span<const NodeCounter> counters, double seconds) {
     std::sort(use.received.begin(), use.received.end());
     return use;
 }
+
+// "libucp.so" as people call it: "libucp"
+std::string stem_of(std::string_view file) { return std::string(file.substr(0, file.find('.'))); }
 
 class FactsPart {
   public:
@@ -272,6 +311,7 @@ void FactsPart::add(const RankProfile& from) {
     place.memory_limit = profile.memory_limit;
     place.max_resident_bytes = profile.usage.max_resident_bytes;
     place.allowed = profile.allowed;
+    place.network = profile.network;
     add_usage(place, profile);
     const bool is_known = place.cores_busy || place.memory_limit != 0 || place.throttled_ns != 0;
     if (profile.facts.empty() && !is_known) return;
@@ -347,10 +387,13 @@ void FactsPart::finish(Finishing& end) {
     sort_by(placement.ranks, &RankPlace::rank);
     sort_lists(placement);
     sort_variables(placement);
+    for (const char* library : format::network_libraries) placement.network_libraries.push_back(stem_of(library));
     for (const std::string& node : job.nodes) {
         const Description* description = nodes_.find(node);
-        placement.nodes.push_back(description ? node_of(description->facts) : NodeFacts{});
-        if (description) placement.nodes.back().use = description->use;
+        NodeFacts& facts = placement.nodes.emplace_back();
+        if (!description) continue;
+        describe(facts, description->facts);
+        facts.use = description->use;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/model/network.h"
 #include "report/model/number_list.h"
 #include "report/model/sorted.h"
 #include "report/model/usage.h"
@@ -29,6 +30,7 @@ struct RankPlace {
     std::uint64_t memory_limit = 0;            // of its cgroup, bytes; 0 = none or not known
     std::uint64_t max_resident_bytes = 0;
     AllowedUse allowed{};
+    std::optional<RankNetwork> network{};
 };
 
 struct NumaNode {
@@ -57,6 +59,7 @@ struct NodeUse {
     std::optional<double> accelerator_joules{};  // of that
     std::vector<std::pair<std::string, std::uint64_t>> sent{}, received{};  // device and bytes, by device
     double seconds = 0;                                                     // over which it counted
+    std::vector<PortEvents> events{};                                       // as the profile has them
 };
 struct NodeFacts {
     NodeUse use{};
@@ -65,7 +68,10 @@ struct NodeFacts {
     std::vector<NumaNode> numa_nodes;  // by number; those without processors are left out
     std::vector<Device> gpus;          // by bus address
     std::vector<Device> adapters;      // by name
-    // `use` is no trait of a node.
+    std::vector<Port> ports;           // of adapters, by name and number
+    std::vector<Interface> interfaces;
+    std::vector<std::pair<std::string, std::string>> verbs;  // "uverbs0" and whose it is
+    // `use` is no trait of a node, and links may go down.
     bool operator==(const NodeFacts& other) const {
         return processor == other.processor && cpus == other.cpus && numa_nodes == other.numa_nodes &&
                gpus == other.gpus && adapters == other.adapters;
@@ -91,6 +97,7 @@ struct Placement {
     std::vector<RankPlace> ranks;                     // sorted; only ranks that say where they ran
     std::vector<NodeFacts> nodes;                     // as Job::nodes
     std::vector<Variable> variables;                  // by name
+    std::vector<std::string> network_libraries;       // by the bits of RankNetwork::libraries
     // For each variable the value that a rank has, as an index into its values; ranks mostly share one.
     std::vector<std::vector<std::uint32_t>> environments{{}};
 

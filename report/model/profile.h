@@ -17,6 +17,7 @@
 #include "report/model/hanging.h"
 #include "report/model/left_over.h"
 #include "report/model/nccl_operation.h"
+#include "report/model/network.h"
 #include "report/model/peers.h"
 #include "report/model/trace.h"
 #include "report/model/usage.h"
@@ -248,14 +249,6 @@ struct ClockOffset {
     std::uint64_t error_ns = 0;  // so wrong at most
 };
 
-// How far a counter of the node went: energy of one of its parts in microjoules, or bytes through a link, by all that
-// ran there.
-struct NodeCounter {
-    std::string name;
-    bool is_energy = false;
-    std::uint64_t value = 0;
-};
-
 // What the recorder could not keep apart or keep at all: a count of each row of drops.def.
 struct Drops {
 #define DROP(name, gravity, things, text, sum) std::uint64_t name = 0;
@@ -391,6 +384,7 @@ struct Profile : RunFacts, RankFacts {
     std::optional<ClockOffset> clock_at_start, clock_at_end;
     bool has_peer_memory = false;  // network cards reach the memory of its node's GPUs
     std::vector<NodeCounter> node_counters;
+    std::optional<RankNetwork> network;  // empty: nobody looked
     Gpu gpu;
     std::vector<NcclOperation> nccl_operations;
     std::vector<RankLine> rank_table;  // only in mpitrace's text; sorted by rank

@@ -47,6 +47,17 @@ void take_gpu_fact(Gpu& gpu, const Fact& fact) {
     if (fact.name.starts_with(entry)) gpu.not_timed[fact.name.substr(entry.size())] = count_in(fact.value);
 }
 
+// Of a counter that was set back nothing is known.
+std::optional<NodeCounter> events_of(const format::NodeCounter& record) {
+    using enum PortEvents::Kind;
+    if (record.last < record.at_start) return std::nullopt;
+    const bool has_stopped = record.wraps_at != 0 && record.last == record.wraps_at;
+    return NodeCounter{std::string(text_of(record.name)), false, record.last - record.at_start,
+                       record.wraps != 0 ? unreadable
+                       : has_stopped     ? stopped
+                                         : counted};
+}
+
 void take_fact(Profile& profile, const Fact& fact) {
     using namespace format::facts;
     if (fact.kind == FactKind::process) take_gpu_fact(profile.gpu, fact);
@@ -98,6 +109,10 @@ void read_facts(Reading& r) {
 void read_node_counters(Reading& r) {
     r.tables.each<format::NodeCounter>(
         format::TableType::node_counters, [&](const format::NodeCounter& record, const format::Table&) {
+            if (record.unit == format::NodeCounterUnit::events) {
+                if (const auto events = events_of(record)) r.profile.node_counters.push_back(*events);
+                return;
+            }
             const bool is_known =
                 record.unit == format::NodeCounterUnit::microjoules || record.unit == format::NodeCounterUnit::bytes;
             // A counter that was set back (a link that was reset) tells nothing.
@@ -105,7 +120,31 @@ void read_node_counters(Reading& r) {
             if (is_known && further >= record.at_start)
                 r.profile.node_counters.push_back({std::string(text_of(record.name)),
                                                    record.unit == format::NodeCounterUnit::microjoules,
-                                                   further - record.at_start});
+                                                   further - record.at_start,
+                                                   {}});
+        });
+}
+
+// There is one; of several the last counts.
+void read_network_use(Reading& r) {
+    r.tables.each<format::NetworkUse>(
+        format::TableType::network_use, [&](const format::NetworkUse& record, const format::Table&) {
+            if (record.looks == 0) return;
+            RankNetwork network{.libraries = record.libraries,
+                                .verbs = record.verbs,
+                                .cxi = record.cxi,
+                                .hfi1 = record.hfi1,
+                                .shared_memory = record.shared_memory,
+                                .connections = record.connections,
+                                .bytes = record.bytes,
+                                .segments = record.segments,
+                                .retransmitted = std::min(record.retransmitted, record.segments)};
+            for (const auto& name : record.interfaces)
+                if (const std::string_view text = text_of(name); !text.empty()) network.interfaces.emplace_back(text);
+            for (const std::uint64_t end : record.ends)
+                if (end != 0) network.ends.push_back(end);
+            std::sort(network.ends.begin(), network.ends.end());
+            r.profile.network = std::move(network);
         });
 }
 

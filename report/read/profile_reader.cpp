@@ -60,6 +60,7 @@ Result<std::monostate> read_tables(Reading& r, const Thinning& thinning) {
     read_labels(r);
     read_facts(r);
     read_node_counters(r);
+    read_network_use(r);
     read_nccl_operations(r);
     read_activity(r);
     return read_gpu(r);

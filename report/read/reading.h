@@ -114,6 +114,7 @@ void read_settings(Reading& r);
 void read_labels(Reading& r);
 void read_facts(Reading& r);
 void read_node_counters(Reading& r);
+void read_network_use(Reading& r);
 void read_nccl_operations(Reading& r);
 void read_activity(Reading& r);
 Result<std::monostate> read_gpu(Reading& r);

@@ -9,6 +9,7 @@
 #include "report/analysis/finding_fields.h"
 #include "report/analysis/placed_nodes.h"
 #include "report/model/units.h"
+#include "report/sections/network.h"
 #include "report/sections/node_use.h"
 #include "report/sections/rule_words.h"
 #include "report/sections/section.h"
@@ -372,6 +373,11 @@ Result<std::vector<Table>> placement(const Analysed& all, const Question& questi
     tables.push_back(question.is_for_screen ? nodes_on_screen(nodes) : nodes_as_data(job, nodes));
     tables.push_back(std::move(table));
     for (Table& of_devices : topology) tables.push_back(std::move(of_devices));
+    if (Table transports = transports_table(job, question.is_for_screen);
+        !transports.rows.empty() || !transports.notes.empty())
+        tables.push_back(std::move(transports));
+    if (Table events = port_events_table(nodes, question.is_for_screen); !events.rows.empty())
+        tables.push_back(std::move(events));
     if (Table use = node_use_table(nodes, question.is_for_screen); !use.rows.empty()) tables.push_back(std::move(use));
     tables.push_back(findings(all));
     tables.push_back(question.is_for_screen ? variables_on_screen(job.placement) : variables_as_data(job.placement));

@@ -266,6 +266,7 @@ class Builder {
     }
 
     void add_node_counters() {
+        if (spec_.network) tables_.add(TableType::network_use, 0, *spec_.network);
         for (const NodeCounterSpec& spec : spec_.node_counters) {
             format::NodeCounter counter{};
             set_text(counter.name, spec.name);
@@ -273,7 +274,14 @@ class Builder {
             counter.wraps = 2;
             counter.wraps_at = 1000;
             counter.at_start = 5000;
-            counter.last = counter.at_start + spec.value - counter.wraps * counter.wraps_at;
+            if (spec.unit == format::NodeCounterUnit::events) {
+                counter.wraps = spec.is_unreadable;
+                counter.wraps_at = spec.stops_at;
+                counter.at_start = spec.stops_at != 0 ? spec.stops_at - spec.value : counter.at_start;
+                counter.last = counter.at_start + spec.value;
+            } else {
+                counter.last = counter.at_start + spec.value - counter.wraps * counter.wraps_at;
+            }
             tables_.add(TableType::node_counters, 0, counter);
         }
     }

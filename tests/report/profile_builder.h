@@ -213,6 +213,8 @@ struct NodeCounterSpec {
     std::string name;
     std::uint64_t value;  // how far it went
     format::NodeCounterUnit unit = format::NodeCounterUnit::microjoules;
+    std::uint64_t stops_at = 0;  // of events
+    bool is_unreadable = false;
 };
 
 // The ring of one thread, as it lies in the file; `call` of an event is the number of a call of this profile, from 1
@@ -285,6 +287,7 @@ struct ProfileSpec {
     std::vector<GpuSequenceSpec> gpu_sequences{};
     std::vector<format::GpuWork> gpu_work{};
     std::vector<NodeCounterSpec> node_counters{};
+    std::optional<format::NetworkUse> network{};
     std::vector<TraceSpec> traces{};
     std::vector<NcclOperationSpec> nccl_operations{};
     bool histograms = true;

@@ -31,6 +31,11 @@ NAMES = re.compile(r"""(?:\.|->|\b)(?:id|by|sort|name|source|color|job_part|rank
 TEXTS = [
     ("report/analysis/shared_waiting.cpp", r"call\.name\.starts_with", "names of functions of MPI"),
     ("report/analysis/costly_calls.cpp", r"name\.starts_with", "names of functions of MPI"),
+    ("report/analysis/network_findings.cpp", r"\brate\.|port\.kind ==|e\.kind !=|\bvalue->", "the kernel's words of ports, and values of variables"),
+    ("report/model/network.h", r"state ==", "the kernel's words of ports"),
+    ("report/merge/facts.cpp", r"file\.substr", "names of libraries"),
+    ("report/sections/network.cpp", r"counter\.starts_with", "the kernel's names of counters"),
+    ("report/sections/words_of_network.cpp", r"e\.kind ==|mpi_family ==", "the kernel's words of ports, and the name of an MPI family"),
     ("report/analysis/connections.cpp", r"path\.(substr|remove_prefix)", "the kernel's paths of devices"),
     ("report/analysis/placed_nodes.cpp", r"from_chars\(visible", "CUDA_VISIBLE_DEVICES"),
     ("report/analysis/placement_findings.cpp", r"from_chars\(text->data", "OMP_NUM_THREADS"),
