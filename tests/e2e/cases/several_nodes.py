@@ -42,6 +42,13 @@ class Nodes:
         for n in (1, 2):
             self.ip("netns", "del", f"{self.prefix}{n}")
 
+    def lose_packets(self, share):
+        """On their way in: those that the sender's own queue drops it would know of."""
+        for n in (1, 2):
+            rule = ["-A", "INPUT", "-i", f"wire{n}", "-p", "tcp", "-m", "statistic", "--mode", "random", "--probability", str(share), "-j", "DROP"]
+            if self.ip("netns", "exec", f"{self.prefix}{n}", "iptables", *rule).code:
+                raise Skip("no packets can be lost here on purpose: iptables cannot")
+
     @staticmethod
     def ip(*words):
         return execute(["ip", *words], timeout=20)
@@ -54,6 +61,27 @@ class Nodes:
             return [*mpirun, "-launcher", "ssh", "-launcher-exec", self.agent, "-iface", "wire1", "-hosts", hosts]
         net = [word for layer in ("oob_tcp", "btl_tcp") for word in ("--mca", f"{layer}_if_include", "10.77.0.0/24")]
         return [*mpirun, "--mca", "plm_rsh_agent", self.agent, "--mca", "btl", "tcp,self", *net, "--host", hosts]
+
+
+@case(mpis=("openmpi",), ranks=4, tier="full")
+def tcp_between_nodes_is_named_with_what_was_sent_again(scene):
+    """On a sound cable nothing is said of it; where packets are lost, the summary says how much was sent again."""
+    program = scene.compile("exchange_halves.c")
+    with Nodes(scene) as nodes:
+        for name, lost in (("sound", False), ("lossy", True)):
+            if lost: nodes.lose_packets(0.04)
+            directory = scene.subdir(name)
+            command = [*nodes.launcher(scene, 2), "env", f"LD_PRELOAD={scene.preload()}", program, "30"]
+            ran = execute(command, cwd=directory, env=scene.environment(), timeout=120)
+            if ran.code != 0:
+                raise Skip(f"this mpirun does not reach a second node here: {ran.err[-500:]}")
+            placement = scene.run_report("placement", cwd=directory).out
+            words = " ".join(placement.split())
+            check("to ranks on other nodes" in words and "wire1 (10 Gb/s)" in words and "mca_btl_tcp" in words, placement)
+            check("no fabric adapter open" in words, placement)
+            summary = scene.run_report(cwd=directory).out
+            check("slow-transport" not in summary, summary)  # there is no other way here
+            same("[retransmits]" in summary, lost, f"{name}: {summary}")
 
 
 @case(ranks=4, tier="full")
