@@ -29,7 +29,7 @@ __all__ = ["load", "Job", "ProfileError"]
 LAYOUT = {
     "Anchor": (24, {"ticks": (0, "Q"), "monotonic_ns": (8, "Q"), "realtime_ns": (16, "Q")}),
     "ResourceUse": (72, {"user_us": (0, "Q"), "system_us": (8, "Q"), "max_resident_kib": (16, "Q")}),
-    "Header": (3048, {"byte_order": (96, "Q"), "format_major": (104, "H"), "header_size": (108, "I"),
+    "Header": (3056, {"byte_order": (96, "Q"), "format_major": (104, "H"), "header_size": (108, "I"),
         "directory_offset": (112, "Q"), "image_bytes": (120, "Q"), "state": (128, "I"), "exit_code": (132, "i"),
         "rank": (136, "I"), "size": (140, "I"), "pid": (144, "I"), "clock": (156, "I"), "mpi_family": (160, "I"),
         "flags": (168, "I"), "loaded": (176, "Anchor"), "started": (200, "Anchor"), "updated": (224, "Anchor"),

@@ -173,9 +173,10 @@ struct ProcessorTime {
 // /proc/stat since `started`, of the processors that this process was allowed at that moment, all of them together; all
 // 0 = not known. Read last when `span_us` had gone by, which may be half the run where it ended without Finalize.
 struct AllowedProcessors {
-    std::uint64_t busy_us;    // running processes, whoever's, and the kernel for them; not for devices
+    std::uint64_t user_us;    // in programs, whoever's: the kernel's part may be for I/O of this very job
+    std::uint64_t idle_us;    // nothing to run, or waiting for a disk
     std::uint64_t stolen_us;  // the hypervisor ran other machines meanwhile
-    std::uint64_t own_us;     // CPU time of this process and of its children that ended
+    std::uint64_t own_us;     // of user_us, or elsewhere: this process and its descendants
     std::uint64_t span_us;
     std::uint64_t processors;
 };
@@ -753,7 +754,7 @@ static_assert(offsetof(Header, mapped_bytes) == 2800);
 static_assert(offsetof(Header, processor) == 2808);
 static_assert(sizeof(ProcessorTime) == 32 && offsetof(Header, own_ticks) == 2840);
 static_assert(offsetof(Header, job_ids) == 2848);
-static_assert(sizeof(AllowedProcessors) == 40 && offsetof(Header, allowed) == 3008 && sizeof(Header) == 3048);
+static_assert(sizeof(AllowedProcessors) == 48 && offsetof(Header, allowed) == 3008 && sizeof(Header) == 3056);
 static_assert(sizeof(Directory) == 16);
 static_assert(sizeof(Table) == 32 && offsetof(Table, offset) == 8 && offsetof(Table, used) == 16);
 static_assert(sizeof(CallRecord) == 56 && offsetof(CallRecord, name) == 8 && offsetof(CallRecord, bus) == 52);

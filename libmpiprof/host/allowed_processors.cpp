@@ -15,14 +15,13 @@
 namespace mpiprof {
 namespace {
 
-std::uint64_t used_us(int who) {
+std::uint64_t user_us(int who) {
     rusage r{};
     if (raw(SYS_getrusage, who, raw_address(&r)) != 0) return 0;
-    return static_cast<std::uint64_t>(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1'000'000u +
-           static_cast<std::uint64_t>(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+    return static_cast<std::uint64_t>(r.ru_utime.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(r.ru_utime.tv_usec);
 }
 
-// What the kernel does for devices counts for nobody: it may be this job's own traffic.
+// What the kernel does counts for nobody: it may be this job's own I/O.
 enum Field : std::uint8_t { user, nice, system_, idle, iowait, irq, softirq, steal, fields };
 
 }  // namespace
@@ -40,7 +39,8 @@ bool AllowedProcessors::add_processors(format::AllowedProcessors& now, std::uint
             while (*next == ' ') ++next;
             next = read_number(next, field);
         }
-        now.busy_us += (ticks[user] + ticks[nice] + ticks[system_]) * tick_us;
+        now.user_us += (ticks[user] + ticks[nice]) * tick_us;
+        now.idle_us += (ticks[idle] + ticks[iowait]) * tick_us;
         now.stolen_us += ticks[steal] * tick_us;
         ++now.processors;
     });
@@ -77,7 +77,7 @@ bool AllowedProcessors::add_descendants(format::AllowedProcessors& now, std::uin
         char process[16], path[128];
         snprintf(process, sizeof process, "%u", processes[i]);
         snprintf(path, sizeof path, "%s/proc/%s/stat", root_, process);
-        now.own_us += stat_at(path).cpu * tick_us;
+        now.own_us += stat_at(path).user * tick_us;
         add_children_of(process);
     }
     return is_whole;
@@ -87,7 +87,7 @@ bool AllowedProcessors::read(format::AllowedProcessors& now) const {
     const auto hertz = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
     if (hertz == 0 || hertz > 1'000'000u) return false;
     now = {};
-    now.own_us = used_us(RUSAGE_SELF) + used_us(RUSAGE_CHILDREN);
+    now.own_us = user_us(RUSAGE_SELF) + user_us(RUSAGE_CHILDREN);
     now.span_us = kernel_nanoseconds(CLOCK_MONOTONIC) / 1000;
     const std::uint64_t tick_us = 1'000'000u / hertz;
     return add_processors(now, tick_us) && add_descendants(now, tick_us);
@@ -103,8 +103,9 @@ void AllowedProcessors::update(format::AllowedProcessors& times) {
     format::AllowedProcessors now;
     const auto since = [](std::uint64_t then, std::uint64_t later) { return later > then ? later - then : 0; };
     if (read(now) && now.processors == at_start_.processors)
-        times = {since(at_start_.busy_us, now.busy_us), since(at_start_.stolen_us, now.stolen_us),
-                 since(at_start_.own_us, now.own_us), since(at_start_.span_us, now.span_us), now.processors};
+        times = {since(at_start_.user_us, now.user_us),     since(at_start_.idle_us, now.idle_us),
+                 since(at_start_.stolen_us, now.stolen_us), since(at_start_.own_us, now.own_us),
+                 since(at_start_.span_us, now.span_us),     now.processors};
     lock_.unlock();
 }
 

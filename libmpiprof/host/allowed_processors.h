@@ -1,4 +1,4 @@
-// How busy the processors were on which this process may run, whoever used them, and how much of it was the process'
+// How busy programs, whoever's, kept the processors on which this process may run, and how much of it was the process'
 // own: the rest is of others. Read by the runtime when recording starts and at the end, and in between by the helper
 // each time that the recording is twice as old, since the kernel takes up to a millisecond for it on a large node.
 #pragma once

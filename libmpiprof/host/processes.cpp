@@ -40,7 +40,8 @@ ProcessStat stat_at(const char* path) {
         while (*field == ' ') ++field;
         if (i == 3) stat.state = *field;
         if (i == 4) number(field, stat.parent);
-        if (unsigned long long ticks = 0; i >= 14 && i <= 17 && read_number(field, ticks) != field) stat.cpu += ticks;
+        if (unsigned long long ticks = 0; (i == 14 || i == 16) && read_number(field, ticks) != field)
+            stat.user += ticks;
         if (i == 22) read_number(field, stat.start);
         while (*field && *field != ' ') ++field;
     }

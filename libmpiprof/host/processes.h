@@ -11,7 +11,7 @@ struct ProcessStat {
     char state;  // 'R', 'S', 'Z' ...
     unsigned parent;
     char name[32];
-    unsigned long long cpu;    // clock ticks, of its threads and of its children that it has waited for
+    unsigned long long user;   // clock ticks in user mode, of its threads and of its children that it has waited for
     unsigned long long start;  // clock ticks after boot
 };
 

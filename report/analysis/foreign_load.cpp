@@ -9,7 +9,7 @@ namespace {
 void add(evidence::ForeignLoad& load, const Mask& mask, const AllowedUse& use) {
     load.by_others += std::max(0.0, use.by_all - use.by_itself);
     load.stolen += use.stolen;
-    load.busy += use.by_all;
+    load.idle += use.idle;
     load.cores += mask.cpus->count();
 }
 

@@ -93,21 +93,23 @@ struct FarAdapter {
 struct ForeignLoad {
     double by_others = 0;  // processes that are none of the job's ranks
     double stolen = 0;     // the hypervisor ran other machines
-    double busy = 0;       // whoever ran there
+    double idle = 0;
     std::uint64_t cores = 0;
     double waited_share = 0;  // of the run: ranks were runnable without a CPU, where that is worth a look
 
-    static constexpr double enough = 0.1, all = 0.9;  // of the cores
+    static constexpr double enough = 0.1, too_much = 0.2, hardly = 0.1;  // of the cores
     double share() const { return of_cores(by_others); }
     double stolen_share() const { return of_cores(stolen); }
     bool is_enough() const { return share() >= enough || stolen_share() >= enough; }
     // Measured again it may be another job: the ranks lost their cores, or hardly one was idle.
-    bool is_disturbing() const { return waited_share > 0 || of_cores(busy + stolen) >= all; }
+    bool is_disturbing() const {
+        return share() + stolen_share() >= too_much && (waited_share > 0 || of_cores(idle) <= hardly);
+    }
 
     FigureList figures() const {
         return {{"cores_of_others", by_others},
                 {"cores_stolen", stolen},
-                {"cores_busy", busy},
+                {"cores_idle", idle},
                 {"cores", cores},
                 {"waited_share", waited_share}};
     }

@@ -53,6 +53,7 @@ std::optional<AllowedUse> others_on(const Mask& mask) {
     if (mask.overlaps) return std::nullopt;
     for (const RankPlace* rank : mask.ranks) {
         if (!rank->allowed.is_known) return std::nullopt;
+        sum.idle += rank->allowed.idle / static_cast<double>(mask.ranks.size());
         sum.by_all += rank->allowed.by_all / static_cast<double>(mask.ranks.size());
         sum.stolen += rank->allowed.stolen / static_cast<double>(mask.ranks.size());
         sum.by_itself += rank->allowed.by_itself;

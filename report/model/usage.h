@@ -8,7 +8,8 @@ namespace mpiprof::report {
 
 // Of the processors that a process was allowed, since MPI_Init, in processors that were busy all the time.
 struct AllowedUse {
-    double by_all = 0;     // whoever ran there
+    double by_all = 0;  // in programs, whoever's
+    double idle = 0;
     double by_itself = 0;  // the process, on them or, if it was moved, elsewhere
     double stolen = 0;     // the hypervisor ran other machines
     bool is_known = false;

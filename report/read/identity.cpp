@@ -75,7 +75,7 @@ void read_usage(Reading& r) {
     p.memory_limit = r.header.memory_limit;
     if (const format::AllowedProcessors& a = r.header.allowed; a.processors != 0 && a.span_us != 0) {
         const auto of_span = [&](std::uint64_t us) { return static_cast<double>(us) / static_cast<double>(a.span_us); };
-        p.allowed = {of_span(a.busy_us), of_span(a.own_us), of_span(a.stolen_us), true};
+        p.allowed = {of_span(a.user_us), of_span(a.idle_us), of_span(a.own_us), of_span(a.stolen_us), true};
     }
     if (r.header.throttled_us > r.header.throttled_us_at_start)
         p.throttled_ns = (r.header.throttled_us - r.header.throttled_us_at_start) * 1000;

@@ -120,8 +120,7 @@ std::string others(const evidence::ForeignLoad& e, const Spoken& s) {
 }
 
 std::string says(const evidence::ForeignLoad& e, const Spoken& s) {
-    return fmt::format("During the run {}.{}", others(e, s),
-                       e.is_disturbing() ? " Other findings may be due to that." : "");
+    return fmt::format("During the run {}.", others(e, s));
 }
 
 std::string begins(const evidence::ForeignLoad& e, const Spoken& s) {
@@ -146,10 +145,11 @@ std::string advises(const evidence::ForeignLoad& e, const Spoken&) {
 const RuleWords rule_words::foreign_load{
     .means = "Other processes, or other virtual machines, used the cores of these ranks.",
     .evidence =
-        "/proc/stat, from MPI_Init to MPI_Finalize: how busy the cores were that a rank was allowed, less the CPU time of the "
-        "job's ranks there and of their child processes; or the time that the hypervisor stole. A tenth of the cores at "
-        "least. It begins a report, before all causes, where ranks were runnable without a CPU besides (crowded), or where "
-        "the cores were idle for less than a tenth of the time. Not known where affinity masks overlap partially, and where a rank has no profile.",
+        "/proc/stat, from MPI_Init to MPI_Finalize: for how long programs ran on the cores that a rank was allowed, less "
+        "the user time of the job's ranks there and of their child processes; or the time that the hypervisor stole. A "
+        "tenth of the cores at least. From a fifth on it begins a report, before all causes, if ranks were runnable "
+        "without a CPU as well (crowded), or the cores were idle for less than a tenth of the time. Not known where "
+        "affinity masks overlap partially, and where a rank has no profile.",
     .check = "top or pidstat on the node during the run. Run again on a node of your own.",
     .says = of<evidence::ForeignLoad, says>,
     .begins = of<evidence::ForeignLoad, begins>,

@@ -55,9 +55,14 @@ std::vector<ProfileSpec> ranks_at(const std::vector<At>& places, const char* lau
         spec.memory_limit = static_cast<std::uint64_t>(at.limit * static_cast<double>(GiB));
         spec.throttled_us_at_start = 5'000'000;
         spec.throttled_us = 5'000'000 + us(at.throttled);
+        const auto cores = static_cast<double>(report::NumberList::parse(at.cpus).count());
         if (at.all_busy >= 0)
-            spec.allowed = {us(at.all_busy * at.seconds), us(at.stolen * at.seconds), us(at.busy * at.seconds),
-                            us(at.seconds), report::NumberList::parse(at.cpus).count()};
+            spec.allowed = {us(at.all_busy * at.seconds),
+                            us((cores - at.all_busy - at.stolen) * at.seconds),
+                            us(at.stolen * at.seconds),
+                            us(at.busy * at.seconds),
+                            us(at.seconds),
+                            report::NumberList::parse(at.cpus).count()};
         spec.facts = {
             {process, "cpus_allowed", at.cpus},
             {process, "memory_nodes_allowed", "0-1"},

@@ -34,7 +34,8 @@ struct allowed_processors : testing::Test {
         std::filesystem::create_directories(root / "proc/self/task/1");
         std::ofstream file(root / "proc/stat");
         file << "cpu  999999 0 0 0 0 0 0 0 0 0\n";
-        file << "cpu" << mine << " " << ticks << " 1 2 70000 30 4000 5000 " << stolen << " 0 0\n";
+        file << "cpu" << mine << " " << ticks << " 1 2 " << 70000 + (ticks - 100) * 3 / 10 << " 30 4000 5000 " << stolen
+             << " 0 0\n";
         file << "cpu" << foreign << " " << of_others << " 0 0 0 0 0 0 0 0 0\n";
         file << "intr 407574 0 0\nctxt 4711\n";
     }
@@ -59,7 +60,8 @@ struct allowed_processors : testing::Test {
 TEST_F(allowed_processors, count_whoever_ran_on_them_since_the_start) {
     has(130, 57, 5000);
     const auto times = read();
-    EXPECT_EQ(times.busy_us, 30 * tick_us);
+    EXPECT_EQ(times.user_us, 30 * tick_us);
+    EXPECT_EQ(times.idle_us, 9 * tick_us);
     EXPECT_EQ(times.stolen_us, 7 * tick_us);
     EXPECT_EQ(times.processors, 1u) << "and not those on which the process may not run";
     EXPECT_GT(times.span_us, 0u);
@@ -69,8 +71,8 @@ TEST_F(allowed_processors, used_by_children_and_their_children_are_used_by_the_p
     has_child("self", 4711, 20);
     has_child("4711", 4712, 30);
     const auto times = read();
-    EXPECT_GE(times.own_us, 62 * tick_us) << "of a child also what its ended children used";
-    EXPECT_LT(times.own_us, 162 * tick_us);
+    EXPECT_GE(times.own_us, 54 * tick_us) << "of a child also what its ended children used";
+    EXPECT_LT(times.own_us, 154 * tick_us);
 }
 
 TEST_F(allowed_processors, are_not_known_where_there_are_more_children_than_fit) {
