@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from exams import BEFORE, BY_CHANCE, EXAMS, FAIR, HERE, ranks_of  # noqa: E402
+from exams import BEFORE, BY_CHANCE, EXAMS, FAIR, HERE, ranks_of, read_names  # noqa: E402
 
 RECORDINGS = HERE / "recordings"
 MOST_BYTES = 2_000_000
@@ -93,7 +93,7 @@ def problems_of(exam, answers):
 
 
 def judged(report, exams):
-    names = json.loads((RECORDINGS / "names.json").read_text())
+    names = read_names(RECORDINGS / "names.json")
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         of = {recording: pool.submit(asked, report, recording, names) for exam in exams for recording in exam.recordings()}
         return {exam.label: [answer_of(exam, of[recording].result()) for recording in exam.recordings()] for exam in exams}
