@@ -240,6 +240,17 @@ const evidence::Crowded* crowd_among(const Findings& findings) {
     return nullptr;
 }
 
+// Of the time of these ranks they were runnable without a processor, inside MPI or outside.
+double waited_share_of(const Job& job, const std::vector<std::uint32_t>& ranks) {
+    double waited = 0, run = 0;
+    for (const std::uint32_t number : ranks)
+        if (const Rank* rank = job.find(number)) {
+            waited += static_cast<double>(rank->usage.waited_ns);
+            run += static_cast<double>(rank->elapsed_ns);
+        }
+    return share(waited, run);
+}
+
 }  // namespace
 
 // The first that is serious; and who else was on the cores.
@@ -265,7 +276,8 @@ void find_misplaced(const Analysed& all, Findings& findings) {
     }
     if (const Finding* foreign = first([](Rule rule) { return rule == Rule::foreign_load; })) {
         findings.push_back(*foreign);
-        if (crowd) std::get<evidence::ForeignLoad>(findings.back().evidence).waited_share = crowd->waited_share;
+        const double waited = crowd ? crowd->waited_share : waited_share_of(all.job, foreign->ranks);
+        if (waited >= worth_a_look) std::get<evidence::ForeignLoad>(findings.back().evidence).waited_share = waited;
     }
 }
 

@@ -36,10 +36,17 @@ Kind kind_of(const Finding& finding) {
     }
 }
 
-// Ranks without a processor are slow for that; where all are, some may be slow besides.
+// What it ran outside MPI is longer than the others are there at all.
+bool is_longer_even_so(const evidence::Imbalance& slow) {
+    constexpr double clearly = 1.15;
+    return (1 - slow.runnable_share) * (1 + slow.longer_share) >= clearly && slow.runnable_share > 0;
+}
+
+// Ranks without a processor are slow for that, unless they are so besides; and so may some be where all lack one.
 bool crowds_only_these(const Finding& crowd, const Finding& slow, const Job& job) {
-    return crowd.rule == Rule::crowded && crowd.ranks.size() < job.ranks.size() &&
-           std::holds_alternative<evidence::Imbalance>(slow.evidence) &&
+    const auto* imbalance = std::get_if<evidence::Imbalance>(&slow.evidence);
+    return crowd.rule == Rule::crowded && crowd.ranks.size() < job.ranks.size() && imbalance &&
+           !is_longer_even_so(*imbalance) &&
            std::includes(crowd.ranks.begin(), crowd.ranks.end(), slow.ranks.begin(), slow.ranks.end());
 }
 

@@ -86,13 +86,6 @@ bool is_all_well(const Analysed& all) {
     return healthy.too_short_ns == 0 && !healthy.is_something_else && all.completeness().is_complete;
 }
 
-// Null: no other one is serious.
-const Finding* second_cause(const Analysed& all) {
-    for (std::size_t i = 1; i < all.verdicts().size(); ++i)
-        if (all.verdicts()[i].finding.is_serious) return &all.verdicts()[i].finding;
-    return nullptr;
-}
-
 Lines lines_of(const Analysed& all, const Launch& launch) {
     const Job& job = all.job;
     const Finding& cause = all.cause();
@@ -101,9 +94,7 @@ Lines lines_of(const Analysed& all, const Launch& launch) {
     if (is_all_well(all)) return lines;
     if (const auto site = site_of(cause, job)) add_wrapped(lines, "  where: ", site->text());
     if (const std::string next = next_step(cause, job); !next.empty()) add_wrapped(lines, "  next: ", next);
-    // Crowded cores are the machine's: what the program itself loses is asked for as well.
-    const bool is_of_machine = cause.rule == Rule::crowded || cause.rule == Rule::foreign_load;
-    if (const Finding* other = is_of_machine ? second_cause(all) : nullptr)
+    if (const Finding* other = also_said(all))
         add_wrapped(lines, "  also: ", fmt::format("{} [{}]", sentence_of(*other, job), id_of(other->rule)));
     add_wrapped(lines, "  ", run_text(where_it_ran(job, false), all));
     add_wrapped(lines, "  ", text_of(all.completeness(), job));

@@ -53,6 +53,16 @@ std::string next_step(const Finding& verdict, const Job& job) {
     return of_this_one.empty() ? std::string(words.check) : of_this_one;
 }
 
+const Finding* also_said(const Analysed& all) {
+    const Finding& cause = all.cause();
+    const bool is_of_program =
+        cause.rule != Rule::crowded && cause.rule != Rule::foreign_load && row_of(cause.rule).kind != Kind::most_time;
+    if (is_of_program) return nullptr;
+    for (std::size_t i = 1; i < all.verdicts().size(); ++i)
+        if (all.verdicts()[i].finding.is_serious) return &all.verdicts()[i].finding;
+    return nullptr;
+}
+
 std::string cost_text(const Finding& verdict, const Analysed& all) {
     const double share = cost_share(verdict);
     if (share <= 0 || share >= 1) return "";
@@ -90,6 +100,8 @@ Table verdict_table(const Analysed& all) {
     if (const std::string cost = cost_text(finding, all); !cost.empty()) table.notes.push_back("cost: " + cost);
     if (site) table.notes.push_back("where: " + site->text());
     if (!next.empty()) table.notes.push_back(fmt::format("next: {}", next));
+    if (const Finding* other = also_said(all))
+        table.notes.push_back(fmt::format("also: {} [{}]", sentence_of(*other, all.job), id_of(other->rule)));
     return table;
 }
 

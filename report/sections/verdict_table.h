@@ -31,6 +31,9 @@ std::optional<SourceSite> site_of(const Finding& verdict, const Job& job);
 // What a reader does now; empty where nothing is to be done.
 std::string next_step(const Finding& verdict, const Job& job);
 
+// Where the cause is the machine's, or says where time goes and not why: what comes next; null: nothing serious.
+const Finding* also_said(const Analysed& all);
+
 // "12.3% of the time of all ranks, 8.4 rank-hours"; empty where it is not known, or is all of it.
 std::string cost_text(const Finding& verdict, const Analysed& all);
 

@@ -103,16 +103,16 @@ std::string says(const evidence::TooMany& e, const Spoken& s) {
     std::string text =
         fmt::format("{} {} oversubscribed: {} ranks on {}.", who(s), s.verb("is", "are"), e.ranks, cores(e.cpus));
     if (e.waited_share)
-        text += fmt::format(" Outside {}, ranks were runnable without a CPU for only {} of the run.", s.words.library,
-                            human_share(*e.waited_share));
+        text += fmt::format(
+            " Outside {0} that cost little: ranks were runnable without a CPU for {1} of the run. Inside {0} it is not known.",
+            s.words.library, human_share(*e.waited_share));
     return text;
 }
 
 std::string advises(const evidence::TooMany& e, const Spoken& s) {
-    return std::string(e.waited_share
-                           ? "Waiting for a CPU inside MPI is not included: to see whether it costs time, start"
-                           : "Start") +
-           " fewer ranks per node, or request more cores; if there are enough, try " + advice(s.job, Wish::own_cores);
+    if (e.waited_share) return "";
+    return "Start fewer ranks per node, or request more cores; if there are enough, try " +
+           advice(s.job, Wish::own_cores);
 }
 
 }  // namespace

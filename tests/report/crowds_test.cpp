@@ -164,6 +164,25 @@ TEST(verdict, a_slow_rank_without_a_processor_is_not_told_to_look_for_sleep) {
     EXPECT_NE(advice(2 * s, 0).find("look for sleep"), std::string::npos) << advice(2 * s, 0);
 }
 
+TEST(verdict, a_crowd_does_not_hide_a_rank_that_ran_longer_than_the_others_are_outside_mpi) {
+    // Rank 3 is outside MPI for 9.9 s and the others for 7 s; ranks 0 and 3 lack a processor there for a part of it.
+    const auto job = [](std::uint64_t waited_of_100_ms) {
+        auto ranks = in_allreduce({3 * s, 3 * s, 3 * s, 100 * ms});
+        for (const std::size_t rank : {0, 3}) {
+            const std::uint64_t outside = rank == 0 ? 7 * s : 9900 * ms, waited = outside / 100 * waited_of_100_ms;
+            ranks[rank].processor = {10 * s - waited, waited, 0, 0};
+            ranks[rank].between_calls = {
+                .ns = 100 * ms, .waited_ns = waited_of_100_ms * ms, .ran_ns = (100 - waited_of_100_ms) * ms};
+            ranks[rank].in_calls = {.ns = 100 * ms, .waited_ns = 0};
+        }
+        return ranks;
+    };
+    EXPECT_EQ(name(top(job(15))), "slow-rank") << sentence(job(15));
+    EXPECT_TRUE(is_said(job_of(job(15)), Rule::crowded));
+    EXPECT_EQ(name(top(job(40))), "crowded") << sentence(job(40));
+    EXPECT_TRUE(explains(top(job(40)), Rule::slow_rank));
+}
+
 TEST(verdict, slices_inside_mpi_are_a_crowd_where_all_of_it_was_waited_there) {
     const auto job = without_processors(5 * s, 0);
     EXPECT_EQ(name(top(job)), "crowded");
