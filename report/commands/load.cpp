@@ -171,4 +171,15 @@ bool is_final(const Job& job) {
     });
 }
 
+int with_launch(const Options& options, Progress& progress, const std::function<int(const Found&, Launch&)>& use) {
+    Found found = find_profiles(options.paths, options.threads, progress);
+    if (found.launches.empty()) {
+        say(explain_no_profile(found));
+        return no_profile;
+    }
+    const auto choice = choose_launch(found.launches, options.choice);
+    if (!choice) return fail(choice.error(), no_profile);
+    return use(found, found.launches[*choice]);
+}
+
 }  // namespace mpiprof::report

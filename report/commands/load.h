@@ -47,6 +47,8 @@ Load load_when_final(const Options& options);
 int with_loaded(const Options& options, bool says_it_itself, const std::function<int(Loaded& loaded)>& answer);
 int with_job(const Options& options, bool says_it_itself,
              const std::function<int(Job& job, RankReader& reader)>& answer);
+// The launch that is meant, as it was found, for who hands its files on and merges nothing.
+int with_launch(const Options& options, Progress& progress, const std::function<int(const Found&, Launch&)>& use);
 
 // The cells of these ranks, for whoever shows single ones.
 Result<std::monostate> load_cells(Job& job, RankReader& reader, const std::vector<std::uint32_t>& ranks);

@@ -7,10 +7,8 @@
 #include <optional>
 
 #include "report/commands/load.h"
-#include "report/commands/no_profile.h"
 #include "report/commands/say.h"
 #include "report/model/units.h"
-#include "report/read/choose_launch.h"
 #include "report/read/merged_writer.h"
 #include "report/views/progress_line.h"
 
@@ -45,35 +43,24 @@ int merge_files(const Options& options, const std::string& output, PartOf part) 
                     usage_error);
     if (options.wait_s) load_when_final(options);
     Progress progress;
-    Result<MergedSizes> sizes;
-    Found found;
-    std::size_t chosen = 0;
-    {
-        const ProgressLine line(progress, !options.is_quiet);
-        found = find_profiles(options.paths, options.threads, progress);
-        if (found.launches.empty()) {
-            say(explain_no_profile(found));
-            return no_profile;
-        }
-        const auto choice = choose_launch(found.launches, options.choice);
-        if (!choice) return fail(choice.error(), no_profile);
-        chosen = *choice;
-        keep_part(found.launches[chosen], part.part, part.of);
-        if (found.launches[chosen].files.empty()) return has_no_rank(options, output, part);
-        sizes = write_merged(found, found.launches[chosen], output, options.threads, progress);
-    }
-    if (!sizes) return fail(sizes.error(), check_failed);
-    const Launch& launch = found.launches[chosen];
-    if (!options.is_quiet) {
+    std::optional<ProgressLine> line;
+    line.emplace(progress, !options.is_quiet);
+    return with_launch(options, progress, [&](const Found& found, Launch& launch) {
+        keep_part(launch, part.part, part.of);
+        if (launch.files.empty()) return has_no_rank(options, output, part);
+        const auto sizes = write_merged(found, launch, output, options.threads, progress);
+        line.reset();
+        if (!sizes) return fail(sizes.error(), check_failed);
+        if (options.is_quiet) return static_cast<int>(fine);
         say(fmt::format("{}: {} of {} ranks in {}, {} as single files; mpiprof-report {} reads it", output,
                         sizes->files, launch.size, human_bytes(static_cast<double>(sizes->file_bytes)),
                         human_bytes(static_cast<double>(sizes->bytes_in_use)), output));
         if (found.launches.size() > 1)
-            say(fmt::format("this is launch {} of {} here (job {}); the others are not in it: --launch N", chosen + 1,
-                            found.launches.size(), launch.job));
-        for (const std::string& line : found.problems) say(line);
-    }
-    return fine;
+            say(fmt::format("this is launch {} of {} here (job {}); the others are not in it: --launch N",
+                            &launch - found.launches.data() + 1, found.launches.size(), launch.job));
+        say_all(found.problems, false);
+        return static_cast<int>(fine);
+    });
 }
 
 class Merge : public Command {

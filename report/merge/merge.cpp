@@ -20,7 +20,7 @@ Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const Ra
     const auto bytes = reader.read(file);
     if (!bytes) return tl::make_unexpected(bytes.error());
     if (progress) progress->bytes += bytes->bytes.size();
-    auto profile = read_profile(bytes->bytes, file.path, detail, thinning);
+    auto profile = read_profile(bytes->bytes, file.name(), detail, thinning);
     if (profile && (profile->state == State::running || profile->is_in_finalize))
         look_for_life(*profile, RankFileReader::signs_of(file, *profile));
     if (profile && file.merged && file.merged->names())
@@ -31,7 +31,7 @@ Result<Profile> read_rank(RankFileReader& reader, const Launch& launch, const Ra
         return profile->rank == file.rank && profile->size == launch.size &&
                (file.merged || launch.is_called(profile->launch));
     };
-    if (profile && !is_as_listed()) return problem(file.path, "belongs to another launch by now", "it is left out");
+    if (profile && !is_as_listed()) return problem(file.name(), "belongs to another launch by now", "it is left out");
     return profile;
 }
 

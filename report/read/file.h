@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/model/result.h"
@@ -21,9 +24,33 @@ struct FileBytes {
     std::uint64_t file_size = 0;
 };
 
+// A file that is read at any place, as often as wanted.
+class OpenFile {
+  public:
+    static Result<OpenFile> open(const std::string& path);
+    ~OpenFile();
+    OpenFile(OpenFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), size_(other.size_) {}
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+
+    std::uint64_t size() const { return size_; }  // when it was opened
+    // How many bytes were read, fewer only at the end of the file; an errno, negative.
+    std::int64_t read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
+
+  private:
+    OpenFile(int fd, std::uint64_t size) : fd_(fd), size_(size) {}
+
+    int fd_;
+    std::uint64_t size_;
+};
+
+tl::unexpected<Problem> cannot_read(std::string_view path, int error);
+tl::unexpected<Problem> too_large(const std::string& path, std::uint64_t size);
+
 class FileReader {
   public:
-    // At most `limit` bytes from the beginning. Anything but a regular file is a Problem; a FIFO is never waited for.
+    // At most `limit` bytes from the beginning, or, without one, all of it unless it is too large for a profile.
+    // Anything but a regular file is a Problem; a FIFO is never waited for.
     Result<FileBytes> read(const std::string& path, std::uint64_t limit = largest_file);
 
     // Asked of few files only: it costs as much as opening one.

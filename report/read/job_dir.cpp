@@ -19,6 +19,7 @@
 #include "report/read/file.h"
 #include "report/read/joined_launches.h"
 #include "report/read/mpitrace_text.h"
+#include "report/read/node_file.h"
 #include "report/read/page_data.h"
 #include "report/read/parallel.h"
 #include "report/read/profile_reader.h"
@@ -83,9 +84,10 @@ void drop_twins(std::vector<std::string>& paths) {
     std::erase_if(paths, [&](const std::string& path) {
         const auto known = was_seen.find(normal(path));
         const std::string& name = known->first;
-        const bool is_text = name.ends_with(text_suffix);
-        return std::exchange(known->second, true) ||
-               (is_text && was_seen.contains(name.substr(0, name.size() - text_suffix.size())));
+        if (std::exchange(known->second, true)) return true;
+        if (!name.ends_with(text_suffix)) return false;
+        const std::string profile = name.substr(0, name.size() - text_suffix.size());
+        return was_seen.contains(profile) || was_seen.contains(profile.substr(0, profile.rfind('.')));  // its node's
     });
 }
 
@@ -140,8 +142,14 @@ struct Looked {
     Head head;
 };
 
+// What one path holds: a rank, or the ranks of a node or of a launch.
+struct Looks {
+    std::vector<Looked> files;
+    std::vector<std::string> problems{};  // of some of them
+};
+
 // All that a merged file holds, as if its files were here.
-Result<std::vector<Looked>> look_into_merged(const std::string& path) {
+Result<Looks> look_into_merged(const std::string& path) {
     auto opened = MergedFile::open(path);
     if (!opened) return tl::make_unexpected(opened.error());
     const MergedFile& merged = **opened;
@@ -168,19 +176,37 @@ Result<std::vector<Looked>> look_into_merged(const std::string& path) {
                           .number = files.size()},
                          std::move(head)});
     }
-    return files;
+    return Looks{std::move(files)};
 }
 
-Result<std::vector<Looked>> look_at(FileReader& reader, const std::string& path) {
+// The ranks of a node, as if each had a file of its own.
+Result<Looks> look_into_node(const std::string& path) {
+    auto node = NodeFile::open(path);
+    if (!node) return tl::make_unexpected(node.error());
+    Looks looks;
+    node->each_head([&](std::uint32_t range, const Result<FileBytes>& head) {
+        RankFile file{.path = path, .range = range};
+        if (!head) return looks.problems.push_back(head.error().line());
+        auto read = read_head(head->bytes, head->file_size, file.name());
+        if (!read) return looks.problems.push_back(read.error().line());
+        file.rank = read->rank;
+        file.image_bytes = read->image_bytes;
+        looks.files.push_back({std::move(file), std::move(*read)});
+    });
+    if (looks.files.empty() && looks.problems.empty())
+        return problem(path, "holds no profile", "the ranks of its node ended before recording began");
+    return looks;
+}
+
+Result<Looks> look_at(FileReader& reader, const std::string& path) {
     auto file = reader.read(path, head_bytes);
-    // One that is too large for a profile may be many.
-    if (!file || looks_merged(file->bytes) || looks_like_page(file->bytes)) {
-        if (auto merged = look_into_merged(path); merged || file) return merged;
-        return tl::make_unexpected(file.error());
-    }
+    if (!file) return tl::make_unexpected(file.error());
+    if (looks_merged(file->bytes) || looks_like_page(file->bytes)) return look_into_merged(path);
+    if (looks_like_node(file->bytes)) return look_into_node(path);
+    if (file->file_size > FileReader::largest_file) return too_large(path, file->file_size);
     const auto one = [&](Head head) {
         RankFile rank{.rank = head.rank, .path = path, .image_bytes = head.image_bytes, .is_text = head.is_text};
-        return std::vector{Looked{std::move(rank), std::move(head)}};
+        return Looks{{Looked{std::move(rank), std::move(head)}}};
     };
     if (!looks_like_mpitrace(file->bytes)) return read_head(file->bytes, file->file_size, path).map(one);
     file = reader.read(path);
@@ -209,7 +235,7 @@ void drop_duplicates(std::vector<Looked>& files, Launch& launch) {
             if (file.head.is_text && !launch.is_text) continue;  // what the profile says, once more
             if (file.file.merged) continue;                      // the same
             launch.problems.push_back(fmt::format("rank {} has two profiles: {} is used, {} is left out",
-                                                  file.head.rank, launch.files.back().path, file.file.path));
+                                                  file.head.rank, launch.files.back().name(), file.file.name()));
             continue;
         }
         launch.files.push_back(file.file);
@@ -225,7 +251,7 @@ void drop_other_sizes(std::vector<Looked>& files, Launch& launch) {
     std::erase_if(files, [&](const Looked& file) {
         if (file.head.size == launch.size) return false;
         launch.problems.push_back(
-            fmt::format("{} is from a world of {} ranks, the others from one of {}: it is left out", file.file.path,
+            fmt::format("{} is from a world of {} ranks, the others from one of {}: it is left out", file.file.name(),
                         file.head.size, launch.size));
         return true;
     });
@@ -306,7 +332,7 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
 
     const unsigned workers = worker_count(threads, files.size());
     std::vector<FileReader> readers(workers);
-    std::vector<Result<std::vector<Looked>>> heads(files.size());
+    std::vector<Result<Looks>> heads(files.size());
     run_in_parallel(files.size(), workers, [&](std::size_t i, unsigned worker) {
         heads[i] = look_at(readers[worker], files[i]);
         ++progress.files;
@@ -324,12 +350,14 @@ Found find_profiles(const std::vector<std::string>& paths, unsigned threads, Pro
             found.problems.push_back(heads[i].error().line());
             continue;
         }
-        if (const auto& merged = heads[i]->front().file.merged) {
+        for (std::string& line : heads[i]->problems) found.problems.push_back(std::move(line));
+        if (heads[i]->files.empty()) continue;
+        if (const auto& merged = heads[i]->files.front().file.merged) {
             found.only_files &= merged->has(merged::ranks_were_chosen);
             for (const merged::Line& line : merged->lines())
                 if (line.kind == merged::of_file) add_once(found.problems, merged->text(line.text));
         }
-        std::move(heads[i]->begin(), heads[i]->end(), std::back_inserter(looked));
+        std::move(heads[i]->files.begin(), heads[i]->files.end(), std::back_inserter(looked));
     }
     found.launches = group(std::move(looked), threads);
     return found;

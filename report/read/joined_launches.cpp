@@ -43,7 +43,7 @@ Ids ids_in(RankFileReader& reader, const RankFile& file) {
     Ids ids;
     const auto bytes = reader.read(file);
     if (!bytes) return ids;
-    const auto profile = read_profile(bytes->bytes, file.path);
+    const auto profile = read_profile(bytes->bytes, file.name());
     if (!profile) return ids;
     for (const Communicator& communicator : profile->communicators)
         if (is_of_nccl(*profile, communicator)) ids.push_back(communicator.id);

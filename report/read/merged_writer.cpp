@@ -58,7 +58,7 @@ bool is_like(ByteSpan bytes, ByteSpan other) {
 
 // What tells later how the process was doing. Empty: its profile has an end.
 std::optional<Life> life_of(const RankFile& file, ByteSpan bytes) {
-    const auto profile = read_profile(bytes, file.path);
+    const auto profile = read_profile(bytes, file.name());
     if (!profile || (profile->state != State::running && !profile->is_in_finalize)) return std::nullopt;
     return RankFileReader::signs_of(file, *profile).process;
 }
@@ -85,7 +85,7 @@ std::optional<MadeBlock> copied_block(const std::vector<RankFile>& files, Range 
     block.size = whole->size;
     for (std::size_t i = range.first; i < range.end; ++i) {
         block.files.push_back(first.merged->files()[files[i].number]);
-        block.paths.push_back(files[i].path);
+        block.paths.push_back(files[i].name());
     }
     return block;
 }
@@ -123,7 +123,7 @@ MadeBlock make_block(RankFileReader& reader, const std::vector<RankFile>& files,
             merged::xor_with(std::span(raw).subspan(record.offset), before);
         }
         block.files.push_back(record);
-        block.paths.push_back(file.path);
+        block.paths.push_back(file.name());
         std::swap(before, image);
     }
     block.size = raw.size();

@@ -1,9 +1,26 @@
-// One question, two places to look.
+// One question, three places to look.
 #include "report/read/rank_files.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/read/node_file.h"
 #include "report/read/profile_reader.h"
 
 namespace mpiprof::report {
+
+std::string RankFile::name() const { return range ? fmt::format("{}, range {}", path, *range) : path; }
+
+// It may have grown since it was looked at.
+Result<FileBytes> RankFileReader::read_range(const RankFile& file) {
+    auto node = NodeFile::open(file.path);
+    if (!node) return tl::make_unexpected(node.error());
+    const std::uint64_t known = std::max<std::uint64_t>(file.image_bytes, head_bytes);
+    auto bytes = node->read(*file.range, known, range_);
+    if (!bytes || image_bytes_of(bytes->bytes) <= known) return bytes;
+    return node->read(*file.range, image_bytes_of(bytes->bytes), range_);
+}
 
 // A file grows by large segments of which the end is not in use yet: it is not read, unless it came into use meanwhile.
 Result<FileBytes> RankFileReader::read(const RankFile& file) {
@@ -13,6 +30,7 @@ Result<FileBytes> RankFileReader::read(const RankFile& file) {
         image_ = std::move(*image);
         return FileBytes{image_.bytes, image_.bytes.size()};
     }
+    if (file.range) return read_range(file);
     if (file.image_bytes == 0) return reader_.read(file.path);
     auto bytes = reader_.read(file.path, file.image_bytes);
     if (!bytes || image_bytes_of(bytes->bytes) <= file.image_bytes) return bytes;
@@ -20,6 +38,8 @@ Result<FileBytes> RankFileReader::read(const RankFile& file) {
 }
 
 SignsOfLife RankFileReader::signs_of(const RankFile& file, const Profile& profile) {
+    // All ranks of a node write to its file: its times say nothing of one of them, but when it was merged.
+    if (file.range) return signs_here(profile, {.modified_at_ns = FileReader::times(file.path).modified_at_ns});
     if (!file.merged) return signs_here(profile, FileReader::times(file.path));
     const merged::File& record = file.merged->files()[file.number];
     return {.times = {.modified_at_ns = record.modified_at_ns, .born_at_ns = record.born_at_ns},

@@ -1,10 +1,12 @@
-// The file of one rank, wherever it is: a file of its own, or one of those in a merged file. What is read of it and
-// what its times say is the same. job_dir finds it; merge reads it.
+// The file of one rank, wherever it is: a file of its own, a range of its node's file, or one of those in a merged
+// file. What is read of it and what its times say is the same. job_dir finds it; merge reads it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "report/model/result.h"
 #include "report/read/file.h"
@@ -19,7 +21,11 @@ struct RankFile {
     std::uint64_t image_bytes = 0;  // in use when it was looked at; 0 = not known, all of it
     bool is_text = false;           // mpitrace's
     std::shared_ptr<const MergedFile> merged{};
-    std::size_t number = 0;  // in `merged`
+    std::size_t number = 0;                // in `merged`
+    std::optional<std::uint32_t> range{};  // of the node's file at `path`
+
+    // What it is called in words for the user.
+    std::string name() const;
 };
 
 // One per thread; the bytes last until it reads the next.
@@ -32,7 +38,10 @@ class RankFileReader {
     static SignsOfLife signs_of(const RankFile& file, const Profile& profile);
 
   private:
+    Result<FileBytes> read_range(const RankFile& file);
+
     FileReader reader_;
+    std::vector<std::byte> range_;
     MergedFile::Image image_;
 };
 

@@ -1,6 +1,6 @@
-// Any bytes as a merged file, or as a page that carries one, all the way to a report. Checksums would keep nearly every
-// change from being read, so the second kind of input is what lies behind them: numbers of records, then index and
-// block as they are before zlib.
+// Any bytes as a merged file, as a page that carries one, or as a node's file, all the way to a report. Checksums would
+// keep nearly every change from being read, so the second kind of input is what lies behind them: numbers of records,
+// then index and block as they are before zlib.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "libmpiprof/format/node_file.h"
 #include "report/analysis/analysed.h"
 #include "report/merge/merge.h"
 #include "report/model/base64.h"
@@ -71,6 +72,25 @@ Bytes framed(ByteSpan input) {
     return file;
 }
 
+// A node's file with two ranges: 128 bytes of claims, then half of what is left for each image.
+Bytes node_of(ByteSpan input) {
+    namespace node = mpiprof::format::node_file;
+    Bytes file(node::place_of(1).of(0));
+    const auto put = [&](ByteSpan bytes, std::uint64_t at) {
+        file.resize(std::max<std::size_t>(file.size(), at + bytes.size()));
+        std::copy(bytes.begin(), bytes.end(), file.begin() + static_cast<std::ptrdiff_t>(at));
+    };
+    put(std::as_bytes(std::span(node::first_line)), 0);
+    const ByteSpan claims = input.first(std::min<std::size_t>(128, input.size()));
+    put(claims, node::claims_offset);
+    input = input.subspan(claims.size());
+    constexpr std::size_t most = mpiprof::format::segment_bytes;
+    const ByteSpan first = input.first(std::min(input.size() / 2, most));
+    put(first, node::place_of(0).begin);
+    put(input.subspan(first.size()).first(std::min(input.size() - first.size(), most)), node::place_of(1).begin);
+    return file;
+}
+
 void report_on(const std::string& path) {
     Progress progress;
     const Found found = find_profiles({path}, 1, progress);
@@ -108,7 +128,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const ByteSpan input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
     if (data[0] == 'P') look_for_data(input);
-    const Bytes file = data[0] % 2 ? framed(input) : Bytes(input.begin(), input.end());
+    const Bytes file = data[0] == 'N' ? node_of(input)
+                       : data[0] % 2  ? framed(input)
+                                      : Bytes(input.begin(), input.end());
     static const int memory = memfd_create("merged", MFD_CLOEXEC);
     if (ftruncate(memory, 0) != 0 || pwrite(memory, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size()))
         return 0;
