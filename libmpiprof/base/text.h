@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace mpiprof {
 
@@ -10,6 +11,12 @@ constexpr std::size_t length_of(const char* text) {
     std::size_t n = 0;
     while (text[n]) ++n;
     return n;
+}
+
+// FNV-1a; of several texts, the second begins with the hash of the first.
+inline std::uint64_t hash_of(const char* text, std::uint64_t hash = 0xcbf29ce484222325u) {
+    for (; *text; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3u;
+    return hash;
 }
 
 template <std::size_t Size>

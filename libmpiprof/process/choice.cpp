@@ -46,11 +46,9 @@ bool is_chosen_program(const char* executable) {
     return true;
 }
 
-// FNV-1a, and a finaliser, since the names of jobs that follow each other differ in the last digit alone.
+// With a finaliser, since the names of jobs that follow each other differ in the last digit alone.
 bool is_drawn(const char* job) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    for (const char* c = job; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3u;
-    return ((mix(hash) >> 32) * 1'000'000'000u) >> 32 < share_of(Setting::sample);
+    return ((mix(hash_of(job)) >> 32) * 1'000'000'000u) >> 32 < share_of(Setting::sample);
 }
 
 Share share_of_rank(std::uint32_t size) {

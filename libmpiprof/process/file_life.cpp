@@ -11,10 +11,11 @@
 namespace mpiprof {
 
 // Most processes that MPIPROF_MIN_TIME is for end before it: they get memory alone.
-bool Runtime::open_file(const char* job, const char* host, const World& world) {
-    const Share share = share_of_rank(world.size);
+bool Runtime::open_file(const format::Header& described) {
+    const Share share = share_of_rank(described.size);
     awaits_file_ = seconds_of(Setting::min_time, 0) != 0;
-    if (!awaits_file_) return file_.open(records_.image, {job, host, world.rank}, share);
+    if (!awaits_file_)
+        return file_.open(records_.image, {described.job, described.host, described.rank, &described}, share);
     __atomic_store_n(&records_.sometimes, &begin_file_when_due, __ATOMIC_RELAXED);
     return file_.open_without_file(records_.image, share);
 }

@@ -93,15 +93,49 @@ bool ProfileFile::may_leave_another(unsigned launch, std::uint64_t& left) const 
 void ProfileFile::forget_written() {
     if (written_) munmap(written_, sizeof *written_);
     written_ = static_cast<Image::Written*>(private_pages(sizeof *written_));
-    if (written_) written_->file = identity_;
+    if (!written_) return;
+    written_->file = identity_;
+    written_->place = place();
+}
+
+format::Place ProfileFile::place() const { return is_nodes() ? format::node_file::place_of(range_) : format::Place{}; }
+
+// Only what is ours of it: in the node's file that is a range.
+void ProfileFile::discard(const char* path, const Claimed& claimed) {
+    if (claimed.range == no_range) return delete_file(path);
+    const auto fd = static_cast<int>(raw(SYS_openat, AT_FDCWD, raw_address(path), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    FileIdentity now{};
+    if (fd >= 0 && identify(fd, now) && now == claimed.identity) give_back_range(fd, claimed.range);
+    if (fd >= 0) raw(SYS_close, fd);
+}
+
+// -1 and errno; EEXIST: it is another's, or the range is.
+int ProfileFile::open_new(const char* directory, const char* suffix, const Name& name, int mode) {
+    constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    const unsigned long long k = is_nodes() ? node_key(*name.who) & ((1ull << 48) - 1) : 0;
+    const int n = is_nodes()
+                      ? snprintf(path_, sizeof path_, "%s/mpi_profile.%s.node%012llx", directory, name.job, k)
+                      : snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, name.job, suffix, name.rank);
+    if (n < 0 || static_cast<std::size_t>(n) >= sizeof path_) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = ::open(path_, is_nodes() ? flags : flags | O_EXCL, mode);
+    if (fd < 0 || !is_nodes() || claim_range(fd, range_, *name.who, identity_)) return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
 }
 
 bool ProfileFile::claim_at(char* directory, const Name& name) {
     bool made = false;
     int not_made = 0;  // why the directory is missing still
     const bool wants_group = mpiprof::is_on(Setting::group);
+    const bool may_share = name.who && share_.files == 0 && share_.bytes == 0;  // they count files of ranks
+    const std::uint32_t range = may_share ? range_for(*name.who) : no_range;
     left_bytes_ = share_.bytes;
-    for (unsigned attempt = 1; attempt < 10000; ++attempt) {
+    for (unsigned attempt = range != no_range ? 0 : 1; attempt < 10000; ++attempt) {
+        range_ = attempt == 0 ? range : no_range;
         is_used_up_ = !may_leave_another(attempt, left_bytes_);
         if (is_used_up_) {
             errno = EDQUOT;
@@ -109,16 +143,11 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         }
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
-        const int n = snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, name.job, suffix, name.rank);
-        if (n < 0 || static_cast<std::size_t>(n) >= sizeof path_) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
         const bool is_groups = wants_group && hands_roots_group_on(directory);
-        const int fd = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, is_groups ? 0640 : 0600);
+        const int fd = open_new(directory, suffix, name, is_groups ? 0640 : 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
-            if (!identify(fd_, identity_)) return false;
+            if (!is_nodes() && !identify(fd_, identity_)) return false;
             is_shared_ = !is_on(fd_, local);
             if (wants_group && !is_groups && name.rank == 0)
                 say("%s stays readable by you alone: MPIPROF_GROUP needs a directory above it that is root's and hands "
@@ -131,7 +160,7 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
             not_made = make_directories(directory);
             made = true;
             --attempt;
-        } else if (errno != EEXIST) {
+        } else if (attempt != 0 && errno != EEXIST) {
             if (errno == ENOENT && not_made) errno = not_made;
             return false;
         } else if (share_.bytes != 0) {
@@ -153,7 +182,8 @@ constexpr char fallbacks_of_node[] = "TMPDIR\0";
 
 // The user did not name it: memory is taken last, and not much of it.
 template <class Use>
-bool ProfileFile::claim_fallback(const Name& name, bool wants_memory, Use serves) {
+bool ProfileFile::claim_fallback(const Name& of, bool wants_memory, Use serves) {
+    const Name name{of.job, of.host, of.rank};
     const auto is_it = [&](const char* directory) {
         if (!directory || directory[0] != '/' || !claim_in(directory, name)) return false;
         is_in_memory_ = is_on(fd_, in_memory);
@@ -187,7 +217,7 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         if (!claim_in(directory, name)) return false;
         if (use()) return true;
         const int why = errno;
-        delete_file(path_);
+        discard(path_, claimed());
         errno = why;
         return false;
     };
@@ -206,6 +236,7 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
             is_in_memory_ ? ", in the memory of this node" : "");
     if (!found) copy(path_, first);
     if (!found) fd_ = -1;
+    if (!found) range_ = no_range;
     errno = error;
     return found;
 }
@@ -232,8 +263,8 @@ bool ProfileFile::open(Image& image, const Name& name, const Share& share) {
     share_ = share;
     const bool claimed = take_name(image, name);
     if (is_used_up_) return false;
-    if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_)) return true;
-    if (claimed) raw(SYS_ftruncate, fd_, 0);
+    if (claimed && !is_in_memory_ && bears_mapping(fd_) && image.open_mapped(fd_, place())) return true;
+    if (claimed && !is_nodes()) raw(SYS_ftruncate, fd_, 0);
     return open_private(image, name);
 }
 
@@ -298,7 +329,7 @@ void ProfileFile::give_up_update() {
 }
 
 int ProfileFile::write_whole(const Image& image) const {
-    return with_descriptor([&](int fd) { return image.write_to(fd); });
+    return with_descriptor([&](int fd) { return image.write_to(fd, place()); });
 }
 
 const char* ProfileFile::text_of(int error) {
@@ -318,17 +349,19 @@ int ProfileFile::save_elsewhere(const Image& image, const Name& name, int error)
     count_drop(image.header().drops.write_errors);
     char partial[sizeof path_];
     copy(partial, path_);
+    const Claimed before = claimed();
     const bool saved = claim(name, exists ? partial : nullptr, error, [&] {
         if (has_room_for(image.bytes())) return write_whole(image) == 0;
         errno = ENOSPC;
         return false;
     });
-    if (saved && exists && error != no_answer) delete_file(partial);
+    if (saved && exists && error != no_answer) discard(partial, before);
     return saved ? 0 : error;
 }
 
 bool ProfileFile::move(const Name& name) {
     if (!is_at_its_path()) return false;
+    if (is_nodes()) return true;  // which has no name of a rank
     char old[sizeof path_], directory[sizeof path_];
     copy(old, path_);
     copy(directory, path_);
@@ -337,7 +370,7 @@ bool ProfileFile::move(const Name& name) {
     directory[end] = 0;
     const int fd = fd_;
     const FileIdentity identity = identity_;
-    bool moved = claim_at(directory, name);
+    bool moved = claim_at(directory, {name.job, name.host, name.rank});
     if (moved) {
         close(fd_);
         moved = raw(SYS_renameat, AT_FDCWD, raw_address(old), AT_FDCWD, raw_address(path_)) == 0;
@@ -350,7 +383,7 @@ bool ProfileFile::move(const Name& name) {
 }
 
 void ProfileFile::remove() {
-    if (is_at_its_path()) delete_file(path_);
+    if (is_at_its_path()) discard(path_, claimed());
 }
 
 }  // namespace mpiprof

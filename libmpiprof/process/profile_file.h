@@ -5,17 +5,20 @@
 
 #include "libmpiprof/base/at_first.h"
 #include "libmpiprof/process/choice.h"
+#include "libmpiprof/process/node_range.h"
 #include "libmpiprof/record/image.h"
 
 namespace mpiprof {
 
 class ProfileFile {
   public:
-    struct Name {  // <directory>/mpi_profile.<job>.<rank>, with -2, -3 ... behind the job where another launch has the
-                   // name
+    // <directory>/mpi_profile.<job>.<rank>, with -2, -3 ... behind the job where another launch has the name; or
+    // mpi_profile.<job>.node<k>, with the other ranks of the node.
+    struct Name {
         const char* job;
         const char* host;
         unsigned rank;
+        const format::Header* who = nullptr;  // by whom a range of the node's file is claimed; null: a file of its own
     };
 
     // Opens `image` in the store that fits: the file's own pages where the file system is known to bear them (ext4,
@@ -48,6 +51,7 @@ class ProfileFile {
     const char* path() const { return path_; }
     // The job has left as much as its share allows: this launch has no file, and gets none.
     bool is_used_up() const { return is_used_up_; }
+    bool is_nodes() const { return range_ != no_range; }  // and other ranks', too
     // How often the written store is to be brought up to date: file systems of one machine bear more than shared ones.
     bool is_on_shared_storage() const { return is_shared_; }
 
@@ -56,6 +60,14 @@ class ProfileFile {
     bool may_leave_another(unsigned launch, std::uint64_t& left) const;
     bool claim_in(const char* pattern, const Name& name);
     bool claim_at(char* directory, const Name& name);
+    int open_new(const char* directory, const char* suffix, const Name& name, int mode);
+    struct Claimed {
+        FileIdentity identity;
+        std::uint32_t range;
+    };
+    static void discard(const char* path, const Claimed& claimed);
+    Claimed claimed() const { return {identity_, range_}; }
+    format::Place place() const;
     template <class Use>
     bool claim_fallback(const Name& name, bool in_memory, Use serves);
     bool has_room_for(std::uint64_t bytes) const;
@@ -71,6 +83,7 @@ class ProfileFile {
 
     AtFirst<int, -1> fd_;
     FileIdentity identity_{};
+    AtFirst<std::uint32_t, no_range> range_;  // of the file, if it is the node's
     Share share_{};
     std::uint64_t left_bytes_ = 0;  // of it, for this launch
     bool is_used_up_ = false;

@@ -95,7 +95,7 @@ bool Runtime::begin_image(const World& world) {
     const bool says_how = !is_on(Setting::personal);
     describe_process(described, world, value_of(Setting::job), says_how);
     if (!is_chosen_program(described.executable) || !is_drawn(described.job)) return false;
-    if (!open_file(described.job, described.host, world)) return false;
+    if (!open_file(described)) return false;
     rank_in_path_ = world.rank;
     is_world_guessed_ = may_be_larger(world);
     format::Header& header = records_.image.header();
@@ -251,7 +251,7 @@ bool Runtime::describes_node() { return is_recording() && measured().describes_n
 
 ProfileFile::Name Runtime::name() const {
     const format::Header& header = records_.image.header();
-    return {header.job, header.host, header.rank};
+    return {header.job, header.host, header.rank, &header};
 }
 
 // ---- the end ----
@@ -308,11 +308,11 @@ void Runtime::finish(State state, int exit_code) {
     // The text is about MPI, as other tools know it, and of NCCL beside it.
     const bool text = header.mpi_family != format::MpiFamily::none &&
                       names_rank(value_of(Setting::text), header.rank) &&
-                      write_text_profile(records_.image, records_.catalogue, file_.path(), has_text_);
+                      write_text_profile(records_.image, records_.catalogue, file_.path(), file_.is_nodes(), has_text_);
     has_text_ |= text;
     if (header.rank == 0 && is_on(Setting::verbose))
-        say("%u rank%s wrote mpi_profile.%s.<rank>%s; read them with mpiprof-report", header.size,
-            header.size == 1 ? "" : "s", header.job, text ? " (and .txt)" : "");
+        say("%u rank%s wrote mpi_profile.%s.<%s>%s; read them with mpiprof-report", header.size,
+            header.size == 1 ? "" : "s", header.job, file_.is_nodes() ? "node" : "rank", text ? " (and .txt)" : "");
 }
 
 void Runtime::after_finalize(Ticks finalize_ticks) {

@@ -135,7 +135,7 @@ class Runtime {
     bool leaves_nothing() const;
     void begin_file();
     static void begin_file_when_due();
-    bool open_file(const char* job, const char* host, const World& world);
+    bool open_file(const format::Header& described);
     void say_started(const World& world) const;
     void choose_functions(const Catalogue& catalogue, bool says_what_is_unknown);
 

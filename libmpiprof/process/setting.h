@@ -14,6 +14,7 @@ enum class Setting : unsigned {
     text,
     clock,
     store,
+    files,
     period,
     ranks,
     functions,

@@ -32,6 +32,8 @@ constexpr SettingRow rows[settings] = {
      "tsc: the processor's counter; mono: CLOCK_MONOTONIC"},
     {Setting::store, "STORE", "auto", Accepts::choice, "auto mapped written",
      "mapped: the profile is memory-mapped; written: it is flushed once a period"},
+    {Setting::files, "FILES", "rank", Accepts::choice, "rank node",
+     "node: the ranks of a node share one file; rank: each has its own"},
     {Setting::period, "PERIOD", "auto", Accepts::seconds, "",
      "seconds between two writes of the written store; 0: no helper thread, written at the end"},
     {Setting::ranks, "RANKS", "all", Accepts::ranks, "", "ranks that are profiled: a list such as 0,4-7, all, none"},

@@ -219,9 +219,11 @@ void print(Text& text, const Header& header, const Lines& lines) {
     print_nccl(text, lines, scale);
 }
 
-bool write(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
+bool write(const Image& image, const Catalogue& catalogue, const char* path, bool adds_rank, bool again) {
     char name[4200];
-    snprintf(name, sizeof name, "%s.txt", path);
+    char rank[16] = "";
+    if (adds_rank) snprintf(rank, sizeof rank, ".%u", image.header().rank);
+    snprintf(name, sizeof name, "%s%s.txt", path, rank);
     const int fd = open(name, O_WRONLY | (again ? O_TRUNC : O_CREAT | O_EXCL) | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return false;
     struct Work {  // pages of it are there once they are touched
@@ -241,8 +243,8 @@ bool write(const Image& image, const Catalogue& catalogue, const char* path, boo
 
 }  // namespace
 
-bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again) {
-    return with_own_arithmetic([&] { return write(image, catalogue, path, again); });
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool adds_rank, bool again) {
+    return with_own_arithmetic([&] { return write(image, catalogue, path, adds_rank, again); });
 }
 
 }  // namespace mpiprof

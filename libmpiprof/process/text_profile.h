@@ -7,8 +7,9 @@
 
 namespace mpiprof {
 
-// Writes `path`.txt from the image. False if it cannot be created (the profile itself has everything).
-// `again`: it is ours from an earlier end (sessions), and is replaced.
-bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool again = false);
+// Writes `path`.txt from the image, or, beside a file of several ranks, `path`.<rank>.txt. False if it cannot be
+// created (the profile itself has everything). `again`: it is ours from an earlier end (sessions), and is replaced.
+bool write_text_profile(const Image& image, const Catalogue& catalogue, const char* path, bool adds_rank = false,
+                        bool again = false);
 
 }  // namespace mpiprof

@@ -31,32 +31,6 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) & ~std::size_t{63};
 static_assert(((sizeof(Header) + 63) & ~std::size_t{63}) + sizeof(Directory) + directory_capacity * sizeof(Table) <=
               Image::Written::head_bytes);
 
-int write_all(int fd, const char* from, std::size_t bytes, std::size_t offset) {
-    while (bytes != 0) {
-        const long n = raw(SYS_pwrite64, fd, raw_address(from), static_cast<long>(bytes), static_cast<long>(offset));
-        if (n == -EINTR) continue;
-        if (n < 0) return static_cast<int>(-n);
-        if (n == 0) return EIO;
-        from += n;
-        offset += static_cast<std::size_t>(n);
-        bytes -= static_cast<std::size_t>(n);
-    }
-    return 0;
-}
-
-// What a page looks like, in 64 bits: four lanes, so that the multiplications overlap. Never 0, which means "not
-// written".
-std::uint64_t look_of(const char* page, std::size_t bytes) {
-    std::uint64_t lane[4] = {1, 2, 3, 4};
-    for (std::size_t i = 0; i + 32 <= bytes; i += 32)
-        for (std::size_t l = 0; l < 4; ++l) {
-            const auto& word = *reinterpret_cast<const std::uint64_t*>(page + i + 8 * l);
-            lane[l] = mix((lane[l] ^ relaxed(word)) + (lane[l] >> 29));
-        }
-    const std::uint64_t look = mix(lane[0] ^ mix(lane[1] ^ mix(lane[2] ^ mix(lane[3] ^ bytes))));
-    return look != 0 ? look : 1;
-}
-
 }  // namespace
 
 bool file_may_have(std::uint64_t bytes) {
@@ -135,13 +109,14 @@ bool Image::reserve() {
 // SIGBUS at the first store later.
 bool Image::grow_mapped(void* where) {
     FileIdentity now{};
-    if (!identify(fd_, now) || now != file_ || !file_may_have(committed_ + segment_bytes)) return false;
+    const std::uint64_t at = place_.of(committed_);
+    if (!identify(fd_, now) || now != file_ || !file_may_have(at + segment_bytes)) return false;
     long rc;
-    do rc = raw(SYS_fallocate, fd_, 0, static_cast<long>(committed_), segment_bytes);
+    do rc = raw(SYS_fallocate, fd_, 0, static_cast<long>(at), segment_bytes);
     while (rc == -EINTR);
     if (rc != 0) return false;
-    if (mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_,
-             static_cast<off_t>(committed_)) == MAP_FAILED)
+    if (mmap(where, segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd_, static_cast<off_t>(at)) ==
+        MAP_FAILED)
         return false;
     mapped_ += segment_bytes;
     return true;
@@ -193,9 +168,10 @@ void Image::close() {
     directory_ = nullptr;
 }
 
-bool Image::open_mapped(int fd) {
+bool Image::open_mapped(int fd, const Place& place) {
     if (!identify(fd, file_) || !reserve()) return false;
     fd_ = fd;
+    place_ = place;
     if (grow() && format_header()) return true;
     close();
     return false;
@@ -223,17 +199,35 @@ void* Image::take(std::size_t bytes) {
     return take_locked(bytes);
 }
 
-// Takes the disk's blocks up to there without making the file longer; what is not used is given back by a truncation.
+constexpr int keep_size = 1, punch_hole = 2;  // FALLOC_FL_*
+
+// Of the part of the file behind what is mapped: in one go, where it lies together.
+bool Image::change_blocks(int mode, std::size_t end) {
+    const std::size_t piece = place_.step == segment_bytes ? end - committed_ : segment_bytes;
+    for (std::size_t at = committed_; at < end; at += piece) {
+        long rc;
+        do rc = raw(SYS_fallocate, fd_, mode, static_cast<long>(place_.of(at)), static_cast<long>(piece));
+        while (rc == -EINTR);
+        if (rc != 0) return false;
+    }
+    return true;
+}
+
+// Takes the disk's blocks up to there without making the file longer; what is not used is given back.
 bool Image::reserve_on_disk(std::size_t end) {
     FileIdentity now{};
-    if (!identify(fd_, now) || now != file_ || !file_may_have(end)) return false;
-    if (end <= committed_) return true;
-    constexpr int keep_size = 1;  // FALLOC_FL_KEEP_SIZE
-    long rc;
-    do rc = raw(SYS_fallocate, fd_, keep_size, static_cast<long>(committed_), static_cast<long>(end - committed_));
-    while (rc == -EINTR);
-    if (rc != 0) raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
-    return rc == 0;
+    if (!identify(fd_, now) || now != file_ || !file_may_have(place_.end_of(end))) return false;
+    if (end <= committed_ || change_blocks(keep_size, end)) return true;
+    give_back_on_disk(end);
+    return false;
+}
+
+// A file that is ours alone ends here; of one that is not, what lies between others is taken out.
+void Image::give_back_on_disk(std::size_t end) {
+    if (place_.step == segment_bytes)
+        raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
+    else
+        change_blocks(keep_size | punch_hole, end);
 }
 
 Table* Image::add_large_table(TableType type, std::uint32_t record_size, std::uint32_t capacity, std::uint32_t thread) {
@@ -245,7 +239,7 @@ Table* Image::add_large_table(TableType type, std::uint32_t record_size, std::ui
     if (mapped_ == 0) return add_table_locked(type, record_size, capacity, thread);
     if (fd_ < 0 || !reserve_on_disk(end)) return nullptr;
     Table* table = add_table_locked(type, record_size, capacity, thread);
-    if (fd_ >= 0) raw(SYS_ftruncate, fd_, static_cast<long>(committed_));
+    if (fd_ >= 0) give_back_on_disk(end);
     return table;
 }
 
@@ -303,81 +297,6 @@ std::uint64_t Image::add_string(const char* text, std::size_t& length) {
     memcpy(at(offset), text, length);
     __atomic_store_n(&strings_->used, strings_->used + static_cast<std::uint32_t>(length), __ATOMIC_RELEASE);
     return offset;
-}
-
-int Image::write_to(int fd) const {
-    const std::uint64_t size = bytes();
-    return file_may_have(size) ? write_all(fd, base_, size, 0) : EFBIG;
-}
-
-// Before what it speaks of is: a table entry that is copied here counts records that are complete in the pages read
-// later.
-void Image::copy_directory(Written& written) const {
-    constexpr std::uint64_t page_bytes = Written::page_bytes;
-    if (mapped_ == 0) memcpy(written.head, base_, Written::head_bytes);
-    written.block_count = 0;
-    std::uint64_t at = relaxed(reinterpret_cast<const Directory*>(base_ + header().directory_offset)->next);
-    while (at != 0 && written.block_count < Written::most_blocks) {
-        const auto* directory = reinterpret_cast<const Directory*>(base_ + at);
-        const std::uint64_t begin = at & ~(page_bytes - 1);
-        const std::uint64_t last = at + sizeof(Directory) + directory->capacity * sizeof(Table) - 1;
-        const std::uint64_t end = (last & ~(page_bytes - 1)) + page_bytes;
-        if (begin >= mapped_) {
-            Written::Block& block = written.blocks[written.block_count++];
-            block.begin = begin;
-            block.end = end;
-            memcpy(block.pages, base_ + begin, end - begin);
-        }
-        at = relaxed(directory->next);
-    }
-}
-
-// The head and the directory blocks are written from copies. One that was in hand while the writing was given up may
-// have come after all of the image, and older than it: there it is written once more, as it is now.
-int Image::write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const {
-    // The program may close our descriptor at any moment, and open a file of its own under the number.
-    const auto is_still_ours = [&] {
-        FileIdentity now{};
-        return identify(fd, now) && now == written.file;
-    };
-    if (written.is_given_up() || !is_still_ours()) return ECANCELED;
-    const int error = write_all(fd, from, bytes, at);
-    if (!written.is_given_up()) return error;
-    if (is_still_ours()) write_all(fd, base_ + at, bytes, at);
-    return ECANCELED;
-}
-
-int Image::write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const {
-    const std::uint64_t look = look_of(page, bytes);
-    if (written.pages[at / Written::page_bytes] == look) return 0;
-    const int error = write_part(fd, page, at, bytes, written);
-    if (error == 0) written.pages[at / Written::page_bytes] = look;
-    return error;
-}
-
-int Image::write_changes(int fd, Written& written) const {
-    constexpr std::size_t page_bytes = Written::page_bytes;
-    copy_directory(written);
-    const std::uint64_t size = __atomic_load_n(&header().image_bytes, __ATOMIC_ACQUIRE);
-    if (!file_may_have(size)) return EFBIG;
-    const bool has_head = mapped_ == 0;
-    const auto length_at = [&](std::size_t at) { return size - at < page_bytes ? size - at : page_bytes; };
-    for (std::size_t at = has_head ? Written::head_bytes : mapped_; at < size; at += page_bytes)
-        if (!written.holds(at))
-            if (const int error = write_page(fd, base_ + at, at, length_at(at), written)) return error;
-    // The last block first, and of each the last page, which may hold records of its tables: nothing points to what is
-    // not there.
-    for (unsigned i = written.block_count; i-- != 0;) {
-        const Written::Block& block = written.blocks[i];
-        for (std::uint64_t at = block.end; at > block.begin;) {
-            at -= page_bytes;
-            if (at >= size) continue;
-            if (const int error = write_page(fd, block.pages + (at - block.begin), at, length_at(at), written))
-                return error;
-        }
-    }
-    const std::size_t head = size < Written::head_bytes ? size : Written::head_bytes;
-    return has_head ? write_part(fd, written.head, 0, head, written) : 0;
 }
 
 }  // namespace mpiprof

@@ -1,6 +1,7 @@
 // The image: the profile in memory, laid out exactly as the file. It lies in one reserved address range, so a file
 // offset is a pointer by addition and mappings never move. Grows by segments; tables are published in its directory.
-// Used by the ledgers and the runtime. Knows neither MPI nor the environment.
+// In its file it may lie in pieces (format::Place). Used by the ledgers and the runtime. Knows neither MPI nor the
+// environment.
 #pragma once
 
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "libmpiprof/base/at_first.h"
 #include "libmpiprof/base/basics.h"
 #include "libmpiprof/format/layout.h"
+#include "libmpiprof/format/node_file.h"
 
 namespace mpiprof {
 
@@ -33,7 +35,7 @@ class Image {
   public:
     // Backs the image by `fd`'s own pages: what is stored is saved, whatever kills the process. The space is taken
     // before it is mapped, since a sparse file on a full disk would end the job by SIGBUS. False: use open_private().
-    bool open_mapped(int fd);
+    bool open_mapped(int fd, const format::Place& place = {});
     // Private memory, to be written with write_to() or write_changes(). False: no memory, nothing can be recorded.
     bool open_private();
 
@@ -89,8 +91,8 @@ class Image {
     // KiB, and 0 (with offset 0) if there is no room. The drop counter says so.
     std::uint64_t add_string(const char* text, std::size_t& length);
 
-    // Writes the whole image to `fd` from offset 0. Returns 0 or errno.
-    int write_to(int fd) const;
+    // Writes the whole image to its place in `fd`. Returns 0 or errno.
+    int write_to(int fd, const format::Place& place = {}) const;
     // Writes the pages of what is in memory alone that differ from the last time. A file that is cut off at any moment
     // is a valid profile: the directory, as it was before the pages behind it were copied, is written after them.
     // Returns 0 or errno. For one thread; touches nothing that belongs to a thread.
@@ -108,6 +110,8 @@ class Image {
     format::Table* add_table_locked(format::TableType type, std::uint32_t record_size, std::uint32_t capacity,
                                     std::uint32_t thread);
     bool reserve_on_disk(std::size_t end);
+    void give_back_on_disk(std::size_t end);
+    bool change_blocks(int mode, std::size_t end);
     void copy_directory(Written& written) const;
     int write_page(int fd, const char* page, std::size_t at, std::size_t bytes, Written& written) const;
     int write_part(int fd, const char* from, std::size_t at, std::size_t bytes, const Written& written) const;
@@ -120,6 +124,7 @@ class Image {
     std::size_t mapped_ = 0;  // so much of it lies in the file's own pages
     AtFirst<int, -1> fd_;     // of the mapping, while it can grow
     FileIdentity file_{};
+    format::Place place_{0, 0};  // in it
     bool full_ = false;
     format::Directory* directory_ = nullptr;
     format::Table* strings_ = nullptr;
@@ -145,6 +150,7 @@ struct Image::Written {
     // written, and what a slow disk still had in hand must not stay there, where it is older.
     std::uint32_t given_up;
     FileIdentity file;
+    format::Place place;  // in it
     void give_up() { __atomic_store_n(&given_up, 1, __ATOMIC_SEQ_CST); }
     bool is_given_up() const { return __atomic_load_n(&given_up, __ATOMIC_SEQ_CST) != 0; }
     bool holds(std::uint64_t page) const {
