@@ -31,9 +31,9 @@ bool AllowedProcessors::add_processors(format::AllowedProcessors& now, std::uint
     snprintf(path, sizeof path, "%s/proc/stat", root_);
     each_line_of(path, [&](const char* line) {
         unsigned processor = 0;
-        if (strncmp(line, "cpu", 3) != 0) return;
+        if (strncmp(line, "cpu", 3) != 0) return false;  // what follows is of interrupts, and long
         const char* next = read_number(line + 3, processor);
-        if (next == line + 3 || !is_allowed(processor)) return;  // "cpu " is the sum of all
+        if (next == line + 3 || !is_allowed(processor)) return true;  // "cpu " is the sum of all
         std::uint64_t ticks[fields]{};
         for (std::uint64_t& field : ticks) {
             while (*next == ' ') ++next;
@@ -43,6 +43,7 @@ bool AllowedProcessors::add_processors(format::AllowedProcessors& now, std::uint
         now.idle_us += (ticks[idle] + ticks[iowait]) * tick_us;
         now.stolen_us += ticks[steal] * tick_us;
         ++now.processors;
+        return true;
     });
     return now.processors != 0;
 }

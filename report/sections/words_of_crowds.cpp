@@ -148,8 +148,8 @@ const RuleWords rule_words::foreign_load{
         "/proc/stat, from MPI_Init to MPI_Finalize: for how long programs ran on the cores that a rank was allowed, less "
         "the user time of the job's ranks there and of their child processes; or the time that the hypervisor stole. A "
         "tenth of the cores at least. From a fifth on it begins a report, before all causes, if ranks were runnable "
-        "without a CPU as well (crowded), or the cores were idle for less than a tenth of the time. Not known where "
-        "affinity masks overlap partially, and where a rank has no profile.",
+        "without a CPU for 5 % of the run as well, inside MPI or outside, or the cores were idle for less than a tenth of "
+        "the time. Not known where affinity masks overlap partially, and where a rank has no profile.",
     .check = "top or pidstat on the node during the run. Run again on a node of your own.",
     .says = of<evidence::ForeignLoad, says>,
     .begins = of<evidence::ForeignLoad, begins>,
