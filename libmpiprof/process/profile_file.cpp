@@ -128,9 +128,11 @@ int ProfileFile::open_new(const char* directory, const char* suffix, const Name&
 }
 
 bool ProfileFile::claim_at(char* directory, const Name& name) {
-    bool made = false;
-    int not_made = 0;  // why the directory is missing still
     const bool wants_group = mpiprof::is_on(Setting::group);
+    // Whose group it hands on can be seen only of one that exists: another rank could make it between the look and
+    // open().
+    bool made = wants_group;
+    int not_made = wants_group ? make_directories(directory) : 0;               // why the directory is missing still
     const bool may_share = name.who && share_.files == 0 && share_.bytes == 0;  // they count files of ranks
     const std::uint32_t range = may_share ? range_for(*name.who) : no_range;
     left_bytes_ = share_.bytes;
