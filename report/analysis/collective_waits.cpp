@@ -2,21 +2,10 @@
 // left, recorded or not.
 #include "report/analysis/collective_waits.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "report/analysis/hang_parties.h"
+#include "report/model/named_calls.h"
 
 namespace mpiprof::report {
-namespace {
-
-// Each rank gets something of all lower ones.
-constexpr std::array<std::string_view, 4> prefixes{"MPI_Scan", "MPI_Exscan", "MPI_Scan_c", "MPI_Exscan_c"};
-
-bool is_prefix(const Call& call) { return std::ranges::find(prefixes, call.name) != prefixes.end(); }
-
-}  // namespace
 
 CollectiveWaits::CollectiveWaits(const Job& job) : job_(job) {
     for (const Membership& member : job.memberships) members_[{member.group, member.rank}] = &member;

@@ -10,6 +10,7 @@
 #include "report/analysis/budget.h"
 #include "report/analysis/causes.h"
 #include "report/analysis/findings.h"
+#include "report/model/named_calls.h"
 
 namespace mpiprof::report {
 namespace {
@@ -293,7 +294,7 @@ void setup(const Job& job, const Figures& figures, Findings& findings) {
                                            .calls = share(most.calls, figures.ranks),
                                            .mean_ns = share(most.own_ns(), most.calls),
                                            .have_waited = most.waiting_ns > shows * most.time_ns,
-                                           .starts_processes = call->name.starts_with("MPI_Comm_spawn")});
+                                           .starts_processes = starts_processes(*call)});
     finding.calls = {made.most->sum.call};
     finding.run_share = cost;
 }

@@ -2,9 +2,10 @@
 #include "report/analysis/doubts.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
+
+#include "report/model/named_calls.h"
 
 namespace mpiprof::report {
 namespace {
@@ -23,14 +24,9 @@ bool is_set(const Job& job, std::string_view name, std::string_view value_that_l
 constexpr std::pair<std::string_view, std::string_view> leaving_out[] = {
     {"FUNCTIONS", "all"}, {"BEGIN_TIME", "0"}, {"END_TIME", "never"}};
 
-constexpr std::array<std::string_view, 6> meeting_others{"MPI_Comm_accept",         "MPI_Comm_connect",
-                                                         "MPI_Comm_join",           "MPI_Comm_spawn",
-                                                         "MPI_Comm_spawn_multiple", "MPI_Comm_disconnect"};
-
 std::optional<Doubt> doubt_of(const Job& job, const Standing& standing) {
     const auto doubt = [&](Kind kind) { return Doubt{.kind = kind, .rank = standing.rank}; };
-    if (standing.is_inside && standing.call &&
-        std::ranges::find(meeting_others, job.calls[*standing.call].name) != meeting_others.end())
+    if (standing.is_inside && standing.call && meets_other_processes(job.calls[*standing.call]))
         return doubt(Kind::meets_others);
     for (const std::vector<Message>* messages : {&standing.waits_for, &standing.posted})
         for (const Message& message : *messages) {

@@ -29,8 +29,7 @@ NAMES = re.compile(r"""(?:\.|->|\b)(?:id|by|sort|name|source|color|job_part|rank
 
 # What the lines of a file may look into, and whose text it is.
 TEXTS = [
-    ("report/analysis/shared_waiting.cpp", r"call\.name\.starts_with", "names of functions of MPI"),
-    ("report/analysis/costly_calls.cpp", r"name\.starts_with", "names of functions of MPI"),
+    ("report/model/named_calls.cpp", r"call\.name\.starts_with", "names of functions of MPI"),
     ("report/analysis/network_findings.cpp", r"\brate\.|port\.kind ==|e\.kind !=|\bvalue->", "the kernel's words of ports, and values of variables"),
     ("report/model/network.h", r"state ==", "the kernel's words of ports"),
     ("report/merge/facts.cpp", r"file\.substr", "names of libraries"),
