@@ -77,7 +77,7 @@ bool only_waits(const Job& job, std::uint16_t call) {
         calls += n;
         time += static_cast<double>(row.sum.time_ns);
         const auto bytes = static_cast<double>(row.sum.bytes);
-        moving += job.nodes.size() == 1 ? slowest_copying_ns(n, bytes) : slowest_moving_ns(n, bytes);
+        moving += slowest_moving_ns(n, bytes, job.is_of_one_node());
     }
     return time >= long_call_ns * calls && time - moving >= nearly_all * time;
 }

@@ -9,6 +9,7 @@
 #include "report/analysis/findings.h"
 #include "report/analysis/last_ranks.h"
 #include "report/analysis/pipelines.h"
+#include "report/model/named_calls.h"
 #include "report/model/waiting.h"
 
 namespace mpiprof::report {
@@ -35,13 +36,9 @@ using Findings = std::vector<Finding>;
 
 bool may_wait(const Call& call) { return call.family != Family::nccl && may_wait_for_others(call.traffic); }
 
-double moving_ns(const Row& row) {
-    return slowest_moving_ns(static_cast<double>(row.sum.calls), static_cast<double>(row.sum.bytes));
-}
-
-double moving_between_two_ns(const Job& job, const Row& row) {
-    const auto calls = static_cast<double>(row.sum.calls), bytes = static_cast<double>(row.sum.bytes);
-    return job.nodes.size() == 1 ? slowest_copying_ns(calls, bytes) : moving_ns(row);
+// Of a slow network unless the ranks are known to share a node: what takes longer than that is waiting beyond doubt.
+double moving_ns(const Row& row, bool is_of_one_node = false) {
+    return slowest_moving_ns(static_cast<double>(row.sum.calls), static_cast<double>(row.sum.bytes), is_of_one_node);
 }
 
 bool is_compared(const Row& row) {
@@ -132,12 +129,6 @@ bool have_roles(const Row& row, const Figures& figures) {
            longest * ranks >= a_good_part * static_cast<double>(figures.inside_ns());
 }
 
-// A lock of a window, or what goes on at its target.
-bool is_passive(const Call& call) {
-    return call.name.starts_with("MPI_Win_lock") || call.name.starts_with("MPI_Win_unlock") ||
-           call.name.starts_with("MPI_Win_flush");
-}
-
 // Makes it a finding of late partners where nearly all that waits is sends, receives, or locks and targets: that
 // somebody is late to a collective says nothing of these, and the other way round. Less is enough where some ranks
 // alone wait in them.
@@ -146,16 +137,16 @@ Rule late_partners(const Job& job, const Figures& figures, evidence::Varying& e,
     Partners sends, receives, targets, others;
     for (const Row& row : job.rows) {
         const Traffic traffic = job.calls[row.sum.call].traffic;
-        Partners& to = traffic == Traffic::send              ? sends
-                       : traffic == Traffic::receive         ? receives
-                       : is_passive(job.calls[row.sum.call]) ? targets
-                                                             : others;
+        Partners& to = traffic == Traffic::send                     ? sends
+                       : traffic == Traffic::receive                ? receives
+                       : is_passive_target(job.calls[row.sum.call]) ? targets
+                                                                    : others;
         if (row.requests != 0)
             to.add(row, static_cast<double>(row.blocked_ns));
         else if (may_wait(job.calls[row.sum.call]) && traffic != Traffic::completion)
-            to.add(row, is_compared(row)
-                            ? static_cast<double>(row.waiting_ns)
-                            : std::max(0.0, static_cast<double>(row.sum.time_ns) - moving_between_two_ns(job, row)));
+            to.add(row, is_compared(row) ? static_cast<double>(row.waiting_ns)
+                                         : std::max(0.0, static_cast<double>(row.sum.time_ns) -
+                                                             moving_ns(row, job.is_of_one_node())));
     }
     const bool sends_wait = sends.ns > receives.ns;
     const bool targets_wait = targets.ns > std::max(sends.ns, receives.ns);

@@ -23,13 +23,15 @@ bool may_stand_by(const Profile& profile, const Cell& cell) {
            profile.communicators[cell.communicator].is_inter;
 }
 
-// A collective is as many messages as its tree is high, of the data of all members. What Wait and its like move is not
-// known.
-double most_moving_ns(Traffic traffic, const WaitKey& key) {
-    const auto bytes = static_cast<double>(format::bin_max_bytes(key.bin));
-    if (traffic == Traffic::completion) return 0;
-    if (traffic != Traffic::collective && traffic != Traffic::sync) return slowest_moving_ns(1, bytes);
-    return key.comm_size == 0 ? 0 : slowest_moving_ns(std::bit_width(key.comm_size), bytes * key.comm_size);
+// What one such call moves data for at most; 0: that is not known, as of Wait and its like. A collective is as many
+// messages as its tree is high, of the data of all members.
+double most_moving_ns(const WaitSum& sum, bool is_of_one_node) {
+    const auto bytes = static_cast<double>(format::bin_max_bytes(sum.key.bin));
+    const std::uint32_t members = sum.key.comm_size;
+    if (sum.traffic == Traffic::completion) return 0;
+    if (sum.traffic != Traffic::collective && sum.traffic != Traffic::sync)
+        return slowest_moving_ns(1, bytes, is_of_one_node);
+    return members == 0 ? 0 : slowest_moving_ns(std::bit_width(members), bytes * members, is_of_one_node);
 }
 
 }  // namespace
@@ -52,7 +54,6 @@ std::optional<WaitSum> wait_of(const Profile& profile, const Cell& cell, std::ui
                    .calls = cell.calls,
                    .time_ns = cell.time_ns,
                    .min_ns = cell.min_ns.value_or(0),
-                   .most_moving_ns = most_moving_ns(profile.calls[cell.call].traffic, key),
                    .traffic = profile.calls[cell.call].traffic};
 }
 
@@ -93,7 +94,7 @@ Floors::Waiting Floors::of(std::span<const WaitSum> sums) const {
         const bool is_alone = sum.key.comm_size == 1;  // there is nobody to wait for
         if (!is_alone && (floor->min_ns == 0 || floor->calls < least_calls)) continue;
         auto fastest = static_cast<double>(floor->min_ns);
-        if (sum.most_moving_ns > 0) fastest = std::min(fastest, sum.most_moving_ns);
+        if (const double moving = most_moving_ns(sum, is_of_one_node_); moving > 0) fastest = std::min(fastest, moving);
         if (const double receive = fastest_receive_ns(sum); receive > 0) fastest = std::min(fastest, receive);
         const double moving = is_alone ? static_cast<double>(sum.time_ns) : static_cast<double>(sum.calls) * fastest;
         waiting.judged_ns += sum.time_ns;

@@ -3,9 +3,10 @@
 //
 // The method: the fastest call of one function, size bin and kind of buffer on communicators of one size was held up by
 // nobody (of a collective, it is that of the rank that came last). What the other calls took longer is waiting, and
-// contention. Where even the fastest took longer than a slow network would, as in a chain of ranks, it waited, too, and
-// so did large sends where receives of that size are faster. It is said only where calls may wait for other ranks at
-// all and where there were enough of them that the fastest means something. File I/O waits for disks, not for ranks.
+// contention. Where even the fastest took longer than a slow network (or node) would, as in a chain of ranks, it
+// waited, too, and so did large sends where receives of that size are faster. It is said only where calls may wait for
+// other ranks at all and where there were enough of them that the fastest means something. File I/O waits for disks,
+// not for ranks.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +34,7 @@ struct WaitSum {
     WaitKey key;
     std::uint64_t calls = 0;
     std::uint64_t time_ns = 0;
-    std::uint64_t min_ns = 0;   // of one call; 0 = not known, or too short for the clock
-    double most_moving_ns = 0;  // what one call of this key moves data for at most; 0 = that is not known
+    std::uint64_t min_ns = 0;  // of one call; 0 = not known, or too short for the clock
     Traffic traffic = Traffic::none;
 
     WaitSum& operator+=(const WaitSum& from);  // of the same key
@@ -56,6 +56,8 @@ class Floors {
         if (sum.traffic == Traffic::receive) receives_.insert(sum.key.call);
         floors_.add(sum.key, std::move(sum));
     }
+    // Before any waiting is asked for: no message takes longer than within a node.
+    void are_of_one_node() { is_of_one_node_ = true; }
     // Such calls only post requests: who waits for these is Wait.
     void add_posting(std::uint16_t call) { posting_.insert(call); }
     void absorb(Floors&& other) {
@@ -81,6 +83,7 @@ class Floors {
     Keyed<WaitKey, WaitSum, most_keys> floors_;
     std::set<std::uint16_t> receives_;  // calls that receive, those that only post among them
     std::set<std::uint16_t> posting_;
+    bool is_of_one_node_ = false;
 };
 
 // What was seen of some calls' waiting, beside what Floors estimates of them: the one takes the place of the other in

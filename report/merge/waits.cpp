@@ -42,6 +42,7 @@ void WaitsPart::add(const RankProfile& from) {
 
 void WaitsPart::finish(Finishing& end) {
     end.floors = std::move(floors_);
+    if (end.job.is_of_one_node()) end.floors.are_of_one_node();
     for (const auto& [key, floor] : end.floors.fastest()) {
         const auto waiting = end.floors.of({&floor, 1});
         Row& row = end.row_of(key);

@@ -237,6 +237,8 @@ struct Job : RunFacts {
     // mpitrace's text may have no host of a rank, or no line of it at all. Nothing is said of where those ran.
     std::uint32_t named_nodes() const;
     std::uint32_t ranks_on_named_nodes() const;
+    // Whether no message can have crossed a network: every rank is known, and runs on the same node.
+    bool is_of_one_node() const { return nodes.size() == 1 && ranks.size() == size; }
     // Whether there are times of every rank, though perhaps no profile: what compares ranks speaks of the job.
     bool knows_all_ranks() const { return !is_text || ranks.size() == size; }
     // The ranks that should have a profile of their own and have none. As ranges: a damaged file may speak of a world

@@ -21,17 +21,11 @@ constexpr bool may_wait_for_others(Traffic traffic) {
     }
 }
 
-// What moving so many bytes in so many messages takes at most, on a slow network: what calls take above that is
-// waiting, however long the fastest of them took.
-constexpr double slowest_message_ns = 100'000;
-constexpr double slowest_moving_ns(double messages, double bytes) {
-    constexpr double bytes_per_ns = 0.1;
-    return messages * slowest_message_ns + bytes / bytes_per_ns;
-}
-// The same between ranks of one node, whose memory is faster than any network.
-constexpr double slowest_copying_ns(double messages, double bytes) {
-    constexpr double bytes_per_ns = 1;
-    return messages * slowest_message_ns + bytes / bytes_per_ns;
+// What moving so many bytes in so many messages takes at most, on a slow network or between ranks of one node: what
+// calls take above that is waiting, however long the fastest of them took.
+constexpr double slowest_moving_ns(double messages, double bytes, bool is_of_one_node) {
+    const double message_ns = is_of_one_node ? 20'000 : 100'000, bytes_per_ns = is_of_one_node ? 1 : 0.1;
+    return messages * message_ns + bytes / bytes_per_ns;
 }
 
 }  // namespace mpiprof::report

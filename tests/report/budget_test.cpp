@@ -30,7 +30,7 @@ ProfileSpec rank_of(std::uint32_t rank, std::uint32_t size) {
     // 20 calls of 5 ms at least: 100 ms of moving, the rest of 200 ms was waiting.
     spec.calls = {
         collective("MPI_Allreduce",
-                   {{.calls = 20, .bytes = 20 * MiB, .time_ns = 200 * ms, .min_ns = 5 * ms, .max_ns = 60 * ms}}),
+                   {{.calls = 20, .bytes = 200 * MiB, .time_ns = 200 * ms, .min_ns = 5 * ms, .max_ns = 60 * ms}}),
         file_access("MPI_File_write_all", {{.calls = 1, .bytes = 10, .time_ns = 60 * ms}}),
         CallSpec{.name = "MPI_Comm_dup", .cells = {{.calls = 1, .time_ns = 40 * ms}}}};
     return spec;

@@ -265,7 +265,7 @@ TEST_F(scaling, pops_efficiencies_are_told_by_size) {
         return [=](ProfileSpec& spec) {
             spec.elapsed_ns = 10'000'000'000;
             spec.calls = {collective("MPI_Allreduce", {{.calls = 100,
-                                                        .bytes = 100 << 20,
+                                                        .bytes = std::uint64_t{1000} << 20,
                                                         .time_ns = mpi_s * 1'000'000'000,
                                                         .min_ns = fastest_ms * 1'000'000,
                                                         .max_ns = mpi_s * 20'000'000}})};

@@ -73,6 +73,24 @@ TEST(waiting, is_what_calls_took_longer_than_on_a_slow_network_where_all_of_them
     EXPECT_EQ(row_of(job, "MPI_Wait").waiting_ns, 0u) << "nobody knows what it moves";
 }
 
+// No network is crossed by ranks of one node: 20 us a message, and 1 GB/s.
+TEST(waiting, is_what_calls_took_longer_than_a_node_needs_where_all_ranks_are_on_one) {
+    const auto waiting_of = [](const std::string& node_of_other, std::uint32_t size) {
+        std::vector<ProfileSpec> ranks{rank_of(0, size), rank_of(1, size)};
+        ranks[1].node = node_of_other;
+        for (ProfileSpec& rank : ranks) {
+            CellSpec large = calls_of(20, 100'000 * us, 5000 * us);
+            large.bytes = 20 << 20;
+            rank.calls = {sends("MPI_Send", {large})};
+        }
+        return static_cast<double>(row_of(job_of(ranks), "MPI_Send").waiting_ns);
+    };
+    const std::string node = rank_of(0, 2).node;
+    EXPECT_NEAR(waiting_of(node, 2), 2 * (100e6 - 20 * (20e3 + (1 << 20))), 1e3);
+    EXPECT_EQ(waiting_of(node + "2", 2), 0);
+    EXPECT_EQ(waiting_of(node, 3), 0) << "where the third rank was is not known";
+}
+
 // A megabyte that a receive has in 0.2 ms is not on its way for 5 ms: its send waited for the receiver.
 TEST(waiting, of_large_sends_is_what_they_take_longer_than_receives_of_their_size) {
     const auto waiting_of_send = [](std::uint64_t size, std::uint64_t receives_of_it, std::uint64_t requests) {
@@ -229,7 +247,8 @@ TEST(summary, says_that_the_time_in_mpi_is_mostly_waiting_and_where) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
         ProfileSpec spec = rank_of(rank, 2);
         spec.calls = {
-            receives("MPI_Recv", {{.calls = 100, .bytes = 100 << 20, .time_ns = 500'000 * us, .min_ns = 300 * us}}),
+            receives("MPI_Recv",
+                     {{.calls = 100, .bytes = std::uint64_t{1000} << 20, .time_ns = 500'000 * us, .min_ns = 300 * us}}),
             collective("MPI_Bcast", {{.calls = 100, .bytes = 100 << 20, .time_ns = 40'000 * us, .min_ns = 390 * us}})};
         ranks.push_back(spec);
     }
