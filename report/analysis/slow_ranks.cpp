@@ -230,6 +230,26 @@ std::optional<OthersWait> waited_as_compared(const Job& job, const Figures& figu
     return OthersWait{waiting, share(of_others, wall), share(of_others, inside)};
 }
 
+// Now one rank comes last and now another, and of few such steps some have got the longer ones: these came last to the
+// call that is waited in no more often, and were waited for in it no longer, than any other ranks would have been two
+// times in a hundred.
+bool may_be_chance(const Job& job, const Ranks& slow) {
+    const ComparedCall* call = most_waited_in(job);
+    if (!call || !job.comparison.order.is_by_chance || !call->is_world || call->members != job.ranks.size() ||
+        call->undecided >= call->compared)
+        return false;
+    const auto decided = static_cast<double>(call->compared - call->undecided);
+    double times = 0, waited_ns = 0;
+    for (const LastRank& last : call->last_ranks) {
+        if (!is_in(slow, last.rank)) continue;
+        times += static_cast<double>(last.times);
+        waited_ns += last.waited_ns;
+    }
+    const double fair = share(static_cast<double>(slow.size()), static_cast<double>(job.ranks.size()));
+    const double at_most = fair + 2 * std::sqrt(fair * (1 - fair) / decided);
+    return times <= at_most * decided && waited_ns <= at_most * call->compared_waiting_ns;
+}
+
 }  // namespace
 
 OthersWait others_wait(const Job& job, const Ranks& waited_for, double outside_ns) {
@@ -295,7 +315,7 @@ void find_slow_ranks(const Analysed& all, Findings& findings) {
         e.longer_share =
             share(static_cast<double>(figures.outside.most.ns), static_cast<double>(figures.outside.least.ns)) - 1;
         slow = {figures.outside.most.rank};
-    } else if (!is_apart) {
+    } else if (!is_apart || may_be_chance(job, slow)) {
         rule = Rule::imbalance;
     } else {
         look_when(job, slow, e);

@@ -181,7 +181,6 @@ KNOWN = {
     "asks_and_sleeps": (("healthy",), ()),
     "asking_master": (("imbalance:1-3",), ()),
     "late_thread": (("healthy",), ()),
-    "needless_barrier": ((), ("accuses slow-rank:2-3",)),
 }
 for exam in EXAMS:
     exam.known, exam.known_false = KNOWN.get(exam.label, ((), ()))
