@@ -10,6 +10,7 @@
 #include "report/analysis/causes.h"
 #include "report/analysis/foreign_load.h"
 #include "report/analysis/placed_nodes.h"
+#include "report/analysis/processors.h"
 
 namespace mpiprof::report {
 namespace {
@@ -197,12 +198,15 @@ void more_threads_than_cores(const Job& job, const Nodes& nodes, Findings& findi
     affected.tell(findings, is_busy);
 }
 
-// Whether it is pushed off so often that it counts; and waits for a processor, where the kernel says how long.
+// Whether it is pushed off so often that it counts; and waits for a processor, where the kernel says how long: outside
+// MPI, if that is known, since a rank that waits for a message and yields loses nothing by it.
 bool is_pushed_off(const Job& job, const RankPlace& place, double allowed) {
     if (place.span_ns < long_enough_ns || place.pushed_off_per_s.value_or(0) < pushed_off_often * allowed) return false;
     const Rank* rank = job.find(place.rank);
     if (!rank || rank->usage.ran_ns == 0) return true;
-    return static_cast<double>(rank->usage.waited_ns) >= worth_a_look * static_cast<double>(rank->elapsed_ns);
+    const auto wait = processor_wait(*rank);
+    const double waited_ns = wait ? wait->outside_ns : static_cast<double>(rank->usage.waited_ns);
+    return waited_ns >= worth_a_look * static_cast<double>(rank->elapsed_ns);
 }
 
 // A rank that has its cores for itself, keeps them busy and is pushed off all the same: by its own threads.

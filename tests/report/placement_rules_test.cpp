@@ -118,6 +118,9 @@ TEST(placement_rules, a_rank_that_hardly_ran_or_hardly_waited_is_not_said_to_nee
     EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .ran = 9.9, .waited = 0.1}}), Rules{})
         << "the kernel says that it waited for 1 % of the time";
     EXPECT_EQ(rules({{.cpus = "0", .busy = 0.99, .pushed_off = 120, .ran = 9.9, .waited = 0.6}}), Rules{"!starved"});
+    auto yields = ranks_at({{.cpus = "0", .busy = 0.99, .pushed_off = 9000, .ran = 9.4, .waited = 0.6}});
+    yields[0].calls = {receives("MPI_Recv", {{.calls = 100, .bytes = 800, .time_ns = 9'000'000'000}})};
+    EXPECT_TRUE(report::placement_findings(job_of(yields)).empty()) << "it waits 7 us at a time, inside MPI";
 }
 
 TEST(placement_rules, more_cores_busy_than_allowed_are_said) {
