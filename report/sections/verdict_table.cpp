@@ -58,8 +58,12 @@ const Finding* also_said(const Analysed& all) {
     const bool is_of_program =
         cause.rule != Rule::crowded && cause.rule != Rule::foreign_load && row_of(cause.rule).kind != Kind::most_time;
     if (is_of_program) return nullptr;
+    // A rank that still runs has not ended, and costs nothing.
+    const auto is_worth_it = [](const Finding& f) {
+        return f.is_serious && (row_of(f.rule).kind != Kind::ended || f.run_share > 0);
+    };
     for (std::size_t i = 1; i < all.verdicts().size(); ++i)
-        if (all.verdicts()[i].finding.is_serious) return &all.verdicts()[i].finding;
+        if (is_worth_it(all.verdicts()[i].finding)) return &all.verdicts()[i].finding;
     return nullptr;
 }
 

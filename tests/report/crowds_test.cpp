@@ -4,6 +4,7 @@
 #include "report/sections/rule_words.h"
 #include "report/sections/verdict_table.h"
 #include "tests/report/placement_jobs.h"
+#include "tests/report/shown.h"
 #include "tests/report/verdict_jobs.h"
 
 namespace mpiprof::test {
@@ -63,6 +64,17 @@ TEST(verdict, foreign_load_on_cores_that_were_never_idle_disturbs_whatever_the_r
     };
     EXPECT_EQ(name(top(load(0.95))), "foreign-load");
     EXPECT_EQ(name(top(load(0.8))), "healthy");
+}
+
+TEST(verdict, of_a_job_that_runs_on_is_not_that_ranks_were_killed_as_well) {
+    auto specs = starved_on_own_cores(1);
+    for (ProfileSpec& rank : specs) rank.state = format::State::running;
+    Job job = job_of(specs);
+    for (report::Rank& rank : job.ranks) rank.life = report::Life::running;
+    const std::string text = shown(job, "summary");
+    EXPECT_NE(text.find("Disturbed measurement"), std::string::npos) << text;
+    EXPECT_NE(text.find("still running. [unfinished]"), std::string::npos) << text;
+    EXPECT_EQ(text.find("killed"), std::string::npos) << text;
 }
 
 TEST(verdict, ranks_with_their_cores_to_themselves_lack_a_processor_by_their_own_threads) {
