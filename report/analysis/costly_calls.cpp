@@ -390,7 +390,7 @@ void find_remainder(const Analysed& all, Findings& findings) {
         .bytes_per_s = share(static_cast<double>(most.sum.bytes), static_cast<double>(most.sum.time_ns) / 1e9),
         .waiting_share = {}};
     if (figures.ranks > 1 && 2 * figures.judged_ns >= figures.inside_ns())
-        e.waiting_share = share(static_cast<double>(figures.waiting_ns), static_cast<double>(figures.inside_ns()));
+        e.waiting_share = share(mpi.waiting_ns, mpi.time_ns);
     e.is_waiting_known = figures.is_waiting_known();
     Finding& finding = add(findings, Rule::transfers, false, e);
     finding.calls = {most.sum.call};

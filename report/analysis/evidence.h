@@ -70,10 +70,15 @@ struct Overlap {
     double beside_share = 0;        // of the time on other threads: the main thread is proven not to have been blocked
     double not_known_share = 0;     // of it: whether threads that compute were blocked meanwhile is not known
     double main_blocked_share = 0;  // of the run: the main thread neither ran nor wanted to; 0: not known
+    // The rank that comes last to the call that is waited in, where it does so more often than the others.
+    std::optional<std::uint32_t> last_rank{};
+    CameLast last{};
 
     FigureList figures() const {
         return {{"background_share", background_share},
                 {"cores_busy", cores_busy},
+                {"last_rank", last_rank},
+                {"last_share", last_rank ? std::optional(last.share) : std::nullopt},
                 {"concurrent_share", beside_share},
                 {"not_known_share", not_known_share},
                 {"main_blocked_share", main_blocked_share}};

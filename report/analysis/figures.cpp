@@ -71,6 +71,7 @@ Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank
     });
     spread.least = sorted.front();
     spread.median = sorted[(sorted.size() - 1) / 2];
+    spread.median_ns = static_cast<double>(spread.median.ns + sorted[sorted.size() / 2].ns) / 2;
     spread.most = sorted.back();
     return spread;
 }

@@ -10,14 +10,15 @@
 
 namespace mpiprof::report {
 
-// Smallest, median and largest over ranks. The median is element (n-1)/2 of the ascending order, as mpitrace has it.
+// Smallest, median and largest over ranks. `median` is element (n-1)/2 of the ascending order, as mpitrace has it;
+// median_ns the mean of the two in the middle where their number is even.
 struct Spread {
     struct At {
         std::uint64_t ns = 0;
         std::uint32_t rank = 0;
     };
     At least, median, most;
-    double mean_ns = 0;
+    double mean_ns = 0, median_ns = 0;
     std::vector<double> by_rank;
 };
 Spread spread_of(std::span<const Rank> ranks, std::uint64_t (*figure)(const Rank&));

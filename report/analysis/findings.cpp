@@ -7,6 +7,7 @@
 
 #include "report/analysis/analysed.h"
 #include "report/analysis/causes.h"
+#include "report/analysis/last_ranks.h"
 #include "report/analysis/orders.h"
 #include "report/model/ratio.h"
 
@@ -147,8 +148,21 @@ void find_overlap(const Analysed& all, Findings& findings) {
         return;
     }
     // That one thread acts for the program is no fault of it.
+    constexpr double above_fair = 1.5;
+    const ComparedCall* waited_in = most_waited_in(job);
+    if (waited_in && !waited_in->last_ranks.empty()) {
+        const std::uint32_t rank = waited_in->last_ranks.front().rank;
+        const auto last = came_last(job, {rank});
+        if (last && last->share * figures.ranks >= above_fair) {
+            overlap.last_rank = rank;
+            overlap.last = *last;
+        }
+    }
     const bool is_serious = job.is_text || figures.may_be_beside();
-    add(findings, Rule::overlap, is_serious, overlap).run_share = figures.inside_share;
+    const ByCall by_call = add_up_by_call(job, [](const Row& row) { return row.sum.time_ns; });
+    Finding& finding = add(findings, Rule::overlap, is_serious, overlap);
+    finding.run_share = figures.inside_share;
+    if (!by_call.empty()) finding.calls = {by_call.front().second};
 }
 
 // Small collectives that take many times what the fastest took: waiting for others, not moving data. The 5th

@@ -95,6 +95,7 @@ struct Varying {
     // Of what was waited: in sends, or in receives, whichever is more; and the size of such a message, mostly by
     // Finding::calls. Of late partners alone.
     double partner_share = 0, partner_bytes = 0;
+    double cores_busy = 0;  // of a rank, on average; 0: not known
 
     Confidence confidence() const { return is_known ? Confidence::measured : Confidence::estimated; }
     FigureList figures() const {
@@ -107,6 +108,7 @@ struct Varying {
                 {"last_waiting_share", last_waiting_share},
                 {"calls_in_a_row", stays},
                 {"period", period},
+                {"cores_busy", cores_busy},
                 {"partner_share", partner_share},
                 {"partner_bytes", partner_bytes}};
     }

@@ -213,6 +213,7 @@ void varying(const Job& job, const Figures& figures, Findings& findings) {
     e.is_said_for_whom =
         has(Rule::serial_chain) || has(Rule::one_serves_all) || has(Rule::late_inside) || has(Rule::in_turn);
     e.is_of_crowd = has(Rule::crowded);
+    e.cores_busy = figures.cores_busy;
     look_at_order(job, e);
     const ComparedCall* call = most_waited_in(job);
     if (!has(Rule::serial_chain) && call && !call->last_ranks.empty()) {

@@ -12,6 +12,13 @@
 #include "report/sections/vocabulary.h"
 
 namespace mpiprof::report {
+namespace {
+
+bool is_said(const Analysed& all, Rule rule) {
+    return std::ranges::any_of(all.verdicts(), [rule](const Verdict& verdict) { return verdict.finding.rule == rule; });
+}
+
+}  // namespace
 
 StackedBar bar_of(const Budget& budget, const Analysed& all) {
     StackedBar bar{.label_id = "part", .share_id = "share", .segments = {}};
@@ -23,9 +30,12 @@ StackedBar bar_of(const Budget& budget, const Analysed& all) {
         bar.segments.push_back({{std::string(id_of(part)), std::move(text)}, std::max(ns, 0.0) / run});
     };
     const auto line = [&](Part part) { add(part, line_of(part, words)); };
-    add(Part::computing, "computing");
+    add(Part::computing,
+        is_said(all, Rule::overlap) ? fmt::format("main thread outside {}", words.library) : "computing");
     line(Part::blocked);
-    add(Part::waiting, line_of(Part::waiting, words) + (all.figures().is_waiting_known() ? "" : ", at most"));
+    const bool is_bound = !all.figures().is_waiting_known() && budget.of(Part::waiting) >= 0.0005 * run;
+    add(Part::waiting, line_of(Part::waiting, words) + (is_said(all, Rule::crowded) ? " or for a CPU" : "") +
+                           (is_bound ? ", at most" : ""));
     line(Part::moving);
     add(Part::waiting_or_moving, "waiting or moving");
     for (const Part part : {Part::processor, Part::file, Part::other, Part::unreturned, Part::profiler}) line(part);

@@ -34,6 +34,7 @@ std::string text_of(const Completeness& all, const Job& job) {
     if (all.unfinished)
         text += fmt::format("; {} did not reach {}", human_count(all.unfinished), vocabulary_of(job).finalize);
     if (job.drops.threads) text += fmt::format("; {} not recorded", plural(job.drops.threads, "call", "calls"));
+    if (job.has(Family::nccl) && job.gpu.rows.empty()) text += "; NCCL's time on the GPU was not recorded";
     if (all.problems) text += "; " + plural(all.problems, "file has a problem", "files have problems");
     return text;
 }

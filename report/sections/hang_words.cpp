@@ -179,7 +179,7 @@ std::string words_of(const Hang& hang, const Job& job, bool is_over) {
     const std::string time = human_time(static_cast<double>(hang.for_ns));
     std::string text =
         fmt::format("Deadlock: {}: {}, for {}", class_text(hang, job), parties_text(hang, job, is_over), time);
-    if (hang.at > 1) text += fmt::format("; it is collective {} there", hang.at);
+    if (hang.at > 1) text += fmt::format("; it is collective number {} on that communicator", hang.at);
     if (!hang.gone.empty()) text += "; " + gone_text(hang.gone, job);
     return text + made_text(hang, job) + others_text(hang, job, is_over);
 }

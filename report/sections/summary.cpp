@@ -201,7 +201,7 @@ Table spread_table(const Job& job, const Figures& figures) {
          {.id = "by_rank", .title = which_ranks(job), .draw = Draw::sparkline, .drop = 2, .only_screen = true}});
     const auto add = [&](std::string id, std::string what, const Spread& spread) {
         table.rows.push_back({Named{std::move(id), std::move(what)}, spread.least.ns, std::uint64_t{spread.least.rank},
-                              spread.median.ns, spread.most.ns, std::uint64_t{spread.most.rank},
+                              std::uint64_t(spread.median_ns), spread.most.ns, std::uint64_t{spread.most.rank},
                               Series(spread.by_rank)});
     };
     add("inside", fmt::format("in {}", vocabulary_of(job).library), figures.in_mpi);

@@ -189,8 +189,23 @@ std::string says(const evidence::FileIo& e, const Spoken& s) {
 }
 
 std::string begins(const evidence::FileIo& e, const Spoken& s) {
-    return fmt::format("MPI-IO takes {} of the run, mostly {}{}: {} per rank.", human_share(e.run_share), s.call(),
-                       e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "", human_rate(e.bytes_per_s));
+    return fmt::format("MPI-IO takes {} of the run, mostly {}{}; in all of it {} per rank.", human_share(e.run_share),
+                       s.call(), e.mean_bytes >= 1 ? " of " + human_bytes(e.mean_bytes) : "",
+                       human_rate(e.bytes_per_s));
+}
+
+// What is done by all ranks together is collective I/O already; and a call that moves nothing cannot be larger.
+std::string next(const evidence::FileIo& e, const Spoken& s) {
+    const std::string call = s.call();
+    if (e.mean_bytes < 1)
+        return fmt::format(
+            "mpiprof-report calls --sort total_bytes. Call {} less often; larger accesses, collective I/O and the striping "
+            "of the file system help the rest.",
+            call);
+    if (s.job.calls[s.finding.calls.front()].is_ordered)
+        return "mpiprof-report calls --sort total_bytes. Fewer and larger accesses, and the striping of the file system, "
+               "help.";
+    return "";
 }
 
 }  // namespace
@@ -204,6 +219,7 @@ const RuleWords rule_words::file_io{
         "system help.",
     .says = of<evidence::FileIo, says>,
     .begins = of<evidence::FileIo, begins>,
+    .next = of<evidence::FileIo, next>,
 };
 
 namespace {
@@ -333,6 +349,13 @@ const RuleWords rule_words::healthy{
     .begins = of<evidence::Healthy, begins>,
 };
 
+namespace {
+std::string next(const evidence::Healthy&, const Spoken& s) {
+    if (s.job.communicates_unseen()) return "";
+    return "To record GPU times, run some steps with MPIPROF_CUPTI=on. mpiprof-report nccl has what is known without them.";
+}
+}  // namespace
+
 const RuleWords rule_words::unseen{
     .means = "No bottleneck was found, but most of the communication may be invisible.",
     .evidence =
@@ -341,6 +364,7 @@ const RuleWords rule_words::unseen{
     .check = "mpiprof-report nccl says why GPU times are missing. A library that moves data unseen is named in a note.",
     .says = of<evidence::Healthy, says>,
     .begins = of<evidence::Healthy, begins>,
+    .next = of<evidence::Healthy, next>,
 };
 
 }  // namespace mpiprof::report

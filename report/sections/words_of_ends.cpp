@@ -84,7 +84,8 @@ std::string last_call(const evidence::Unfinished& e, const Spoken& s) {
 
 std::string rest(const evidence::Unfinished& e, const Spoken& s) {
     const auto more = e.alike - std::min<std::size_t>(e.alike, s.finding.ranks.size());
-    return more ? fmt::format("; {} other ranks ended with {}.", more, s.verb("it", "them")) : ".";
+    return more ? fmt::format("; {} ended with {}.", plural(more, "other rank", "other ranks"), s.verb("it", "them"))
+                : ".";
 }
 
 }  // namespace
@@ -139,6 +140,15 @@ std::string begins(const evidence::Unfinished& e, const Spoken& s) {
                        held_up.empty() ? last_call(e, s) : ". " + held_up);
 }
 
+// Who calls MPI_Abort has mostly said why.
+std::string next(const evidence::Unfinished& e, const Spoken& s) {
+    if (e.state != State::aborted) return "";
+    return fmt::format(
+        "The program ended itself: the last lines that {} wrote to stderr should say why. mpiprof-report hang shows where "
+        "every rank was.",
+        s.who(At::middle));
+}
+
 }  // namespace
 
 const RuleWords rule_words::unfinished{
@@ -152,6 +162,7 @@ const RuleWords rule_words::unfinished{
         "scheduler messages in the output of the job.",
     .says = of<evidence::Unfinished, says>,
     .begins = of<evidence::Unfinished, begins>,
+    .next = of<evidence::Unfinished, next>,
 };
 
 namespace {

@@ -34,8 +34,8 @@ std::string says(const evidence::GpuIdle& e, const Spoken& s) {
         e.gpus == 1 ? std::string()
                     : fmt::format(" (most on rank {}: {})", s.finding.ranks.front(), human_share(e.largest_share));
     return fmt::format(
-        "{} idle for {} of the time recorded by CUPTI{}. Host time in NCCL and MPI ({} of the run) does not explain "
-        "it: check the data loader and host-device synchronisation. Details: mpiprof-report nccl.",
+        "{} idle for {} of the time recorded by CUPTI{}. Host time in NCCL and MPI operations ({} of the run, "
+        "set-up apart) does not explain it: check the data loader and host-device synchronisation. Details: mpiprof-report nccl.",
         e.gpus == 1 ? "The GPU is" : "GPUs are", human_share(e.idle_share), most, human_share(e.host_share));
 }
 

@@ -63,10 +63,11 @@ std::string says(const evidence::Imbalance& e, const Spoken& s) {
         text += fmt::format(" About {} of the other ranks' time in {} is spent waiting for that.",
                             human_share(e.others_share), s.words.library);
     if (e.cpu_share && *e.cpu_share < 0.7)
-        text += fmt::format(
-            " {} on a CPU for at most {} of that time{}.", s.verb("It was", "They were"), human_share(*e.cpu_share),
-            e.lacks_processors() ? fmt::format(", and runnable without one for {}", human_share(e.runnable_share))
-                                 : "; the rest is sleep, I/O or preemption");
+        text += fmt::format(" {} on a CPU for at most {} of {} time outside {}{}.", s.verb("It was", "They were"),
+                            human_share(*e.cpu_share), s.verb("its", "their"), s.words.library,
+                            e.lacks_processors()
+                                ? fmt::format(", and runnable without one for {}", human_share(e.runnable_share))
+                                : "; the rest is sleep, I/O or preemption");
     if (e.last && e.last->share >= 0.5)
         text += fmt::format(" {} arrived last in {} of the sampled {} calls: mpiprof-report arrivals.",
                             s.verb("It", "One of them"), human_share(e.last->share), s.job.calls[e.last->call].name);

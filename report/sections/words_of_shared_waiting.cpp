@@ -76,8 +76,10 @@ std::string says_of_partners(const evidence::Varying& e, const Spoken& s) {
 std::string begins_of_partners(const evidence::Varying& e, const Spoken& s) {
     const PartnerWords words = partner_words(s.finding.rule);
     const bool has_size = s.finding.rule != Rule::passive_target;
-    return fmt::format("{}: {} of the run is spent {}, mostly in {}{}; {}.", words.begins, human_share(e.run_share),
-                       words.waits, s.call(), has_size ? " of " + human_bytes(e.partner_bytes) : "",
+    const bool is_posted = !s.finding.calls.empty() && s.job.calls[s.finding.calls.front()].is_posted;
+    return fmt::format("{}: {} of the run is spent {}, mostly {} {}{}; {}.", words.begins, human_share(e.run_share),
+                       words.waits, is_posted ? "posted by" : "in", s.call(),
+                       has_size ? " of " + human_bytes(e.partner_bytes) : "",
                        e.slow_share > 0 ? "its slowest rank sets the pace" : "no rank is slow overall");
 }
 }  // namespace
@@ -155,7 +157,7 @@ std::string says(const evidence::Varying& e, const Spoken& s) {
     const std::string who = who_is_late(e);
     std::string text =
         e.slow_share > 0
-            ? fmt::format("{} of the time in {} is spent waiting, {} of the run more than slow ranks explain{}{}.",
+            ? fmt::format("{} of the time in {} is spent waiting; for {} of the run slow ranks do not explain it{}{}.",
                           human_share(e.mpi_share), s.words.library, human_share(e.run_share), estimate, who)
             : fmt::format(
                   "The ranks are balanced over the run (load balance {}), yet {} of their time in {} is spent "
@@ -204,12 +206,17 @@ std::string begins(const evidence::Varying& e, const Spoken& s) {
     return text + ".";
 }
 
-std::string next(const evidence::Varying& e, const Spoken&) {
+std::string next(const evidence::Varying& e, const Spoken& s) {
+    constexpr double more_than_one_thread = 1.5;
     if (e.turns.empty() && !e.is_said_for_whom && !is_mostly_one(e) && e.order.size() > 1)
         return fmt::format(
             "mpiprof-report arrivals; mpiprof-report sites, column WAITING. Look for what depends on the number of the "
             "step or on whose turn it is: output, an owner that changes, blocks that are dealt out in turn. Give every "
             "rank a share of it in each step.");
+    if (e.cores_busy >= more_than_one_thread)
+        return fmt::format(
+            "{} Each rank keeps {} cores busy: if its other threads compute meanwhile, less is lost. Time the steps.",
+            rule_words::varying.check, human_number(e.cores_busy));
     return "";
 }
 

@@ -14,6 +14,15 @@ namespace mpiprof::report {
 using rule_words::of;
 
 namespace {
+// Nothing is more than all of it.
+std::string at_least_share(double share) { return share >= 0.9995 ? "all" : "at least " + human_share(share); }
+
+std::string who_is_last(const evidence::Overlap& e, const Spoken& s) {
+    if (!e.last_rank) return "";
+    return fmt::format(" Rank {} arrived last in {} of the sampled {} calls: mpiprof-report arrivals.", *e.last_rank,
+                       human_share(e.last.share), s.job.calls[e.last.call].name);
+}
+
 std::string says(const evidence::Overlap& e, const Spoken& s) {
     if (!e.background_share)
         return fmt::format(
@@ -26,9 +35,9 @@ std::string says(const evidence::Overlap& e, const Spoken& s) {
                                           human_share(*e.background_share), s.words.library, busy);
     if (e.beside_share >= 0.1)
         return fmt::format(
-            "{}, which was not blocked for at least {} of that. Whether it computed or spun is not known; time "
-            "outside {} is not compute time here.",
-            where, human_share(e.beside_share), s.words.library);
+            "{}, which was not blocked for {} of that. Whether it computed or spun is not known; time "
+            "outside {} is not compute time here.{}",
+            where, at_least_share(e.beside_share), s.words.library, who_is_last(e, s));
     if (e.not_known_share >= 0.1)
         return fmt::format(
             "{}. Whether compute threads waited for it is not known: no rank is reported as slow, and time outside "
@@ -44,9 +53,8 @@ std::string says(const evidence::Overlap& e, const Spoken& s) {
 std::string begins(const evidence::Overlap& e, const Spoken& s) {
     if (!e.background_share || e.beside_share < 0.5) return words_of(s.finding, s.job);
     return fmt::format(
-        "A background thread is in {} for {} of the run; during at least {} of that time the main thread was not "
-        "blocked.",
-        s.words.library, human_share(s.finding.run_share), human_share(e.beside_share));
+        "A background thread is in {} for {} of the run; during {} of that time the main thread was not blocked.{}",
+        s.words.library, human_share(s.finding.run_share), at_least_share(e.beside_share), who_is_last(e, s));
 }
 
 }  // namespace

@@ -270,7 +270,7 @@ TEST(hang, different_roots_of_one_collective_are_proven) {
     for (ProfileSpec& rank : job) rank.communicators[0].made = {{"MPI_Barrier"}};
     EXPECT_TRUE(conclusion(job).starts_with(
         "Deadlock: different roots on MPI_COMM_WORLD: rank 0 is in MPI_Bcast with root 0, rank 1 is in MPI_Bcast with "
-        "root 1, for 5.000 s; it is collective 2 there"))
+        "root 1, for 5.000 s; it is collective number 2 on that communicator"))
         << conclusion(job);
     job[1].threads[0].peer = 0;
     EXPECT_EQ(conclusion(job).find("Deadlock: "), std::string::npos) << conclusion(job);
