@@ -198,17 +198,31 @@ Result<Looks> look_into_node(const std::string& path) {
     return looks;
 }
 
+// What seems to be no profile, or cannot be read, may be a node's file of which the beginning is damaged: it is, if a
+// profile begins where one of a rank would.
+Result<Looks> look_into_damaged(const std::string& path, const Problem& seems) {
+    Result<Looks> looks = look_into_node(path);
+    if (!looks || looks->files.empty()) return tl::make_unexpected(seems);
+    const auto line =
+        problem(path, "is damaged at its beginning, which holds no rank", "its ranks are read; copy it again");
+    looks->problems.insert(looks->problems.begin(), line.value().line());
+    return looks;
+}
+
 Result<Looks> look_at(FileReader& reader, const std::string& path) {
     auto file = reader.read(path, head_bytes);
-    if (!file) return tl::make_unexpected(file.error());
+    if (!file) return look_into_damaged(path, file.error());
     if (looks_merged(file->bytes) || looks_like_page(file->bytes)) return look_into_merged(path);
     if (looks_like_node(file->bytes)) return look_into_node(path);
-    if (file->file_size > FileReader::largest_file) return too_large(path, file->file_size);
+    const bool is_too_large = file->file_size > FileReader::largest_file;
     const auto one = [&](Head head) {
         RankFile rank{.rank = head.rank, .path = path, .image_bytes = head.image_bytes, .is_text = head.is_text};
         return Looks{{Looked{std::move(rank), std::move(head)}}};
     };
-    if (!looks_like_mpitrace(file->bytes)) return read_head(file->bytes, file->file_size, path).map(one);
+    if (is_too_large || !looks_like_mpitrace(file->bytes)) {
+        auto head = is_too_large ? too_large(path, file->file_size) : read_head(file->bytes, file->file_size, path);
+        return head || is_what_it_says(file->bytes) ? std::move(head).map(one) : look_into_damaged(path, head.error());
+    }
     file = reader.read(path);
     if (!file) return tl::make_unexpected(file.error());
     const auto profile = read_mpitrace(file->bytes, path);

@@ -1,6 +1,8 @@
-// Nothing but the first line is believed of what is not a rank's: where ranges lie follows from the format, so damage
-// to the head of the file, or to the claims, loses no rank.
+// What is not a rank's is not needed: where ranges lie follows from the format, and each says itself whether a profile
+// is there. So damage to the head of the file, or to the claims, loses no rank.
 #include "report/read/node_file.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +32,12 @@ bool is_claim(const node::Claim& claim) {
            is_zero(std::as_bytes(std::span(claim.reserved)));
 }
 
+// As far as there are so many bytes.
+bool begins_as_profile(ByteSpan bytes) {
+    const std::string_view text = as_text(bytes);
+    return text.substr(0, magic.size()) == magic.substr(0, text.size());
+}
+
 // A rank whose disk was full was killed: the end of its image was never written. Its own file would end there; in this
 // one other ranks may have written further behind, and it reads as zeros.
 std::uint64_t bytes_kept(ByteSpan image) {
@@ -47,6 +55,10 @@ std::uint64_t bytes_kept(ByteSpan image) {
 
 }  // namespace
 
+std::string name_of_range(std::string_view path, std::uint32_t range) {
+    return fmt::format("{}, range {}", path, range);
+}
+
 bool looks_like_node(ByteSpan beginning) {
     const std::string_view text = as_text(beginning);
     if (!text.starts_with(magic)) return false;
@@ -56,6 +68,14 @@ bool looks_like_node(ByteSpan beginning) {
     if (beginning.size() < at + sizeof major) return false;
     std::memcpy(&major, beginning.data() + at, sizeof major);
     return major == node::format_major;
+}
+
+bool is_what_it_says(ByteSpan beginning) {
+    std::uint64_t mark = 0;
+    constexpr std::size_t at = offsetof(node::Header, byte_order);
+    if (beginning.size() < at + sizeof mark || !begins_as_profile(beginning)) return false;
+    std::memcpy(&mark, beginning.data() + at, sizeof mark);
+    return mark == format::byte_order_mark || mark == __builtin_bswap64(format::byte_order_mark);
 }
 
 Result<NodeFile> NodeFile::open(const std::string& path) {
@@ -80,7 +100,7 @@ Result<FileBytes> NodeFile::read(std::uint32_t range, std::uint64_t limit, std::
     while (done < wanted) {
         const std::uint64_t piece = std::min<std::uint64_t>(format::segment_bytes, wanted - done);
         const std::int64_t n = file_.read_at(place.of(done), std::span(buffer).subspan(done, piece));
-        if (n < 0) return cannot_read(path_, static_cast<int>(-n));
+        if (n < 0) return cannot_read(name_of_range(path_, range), static_cast<int>(-n));
         done += static_cast<std::uint64_t>(n);
         if (static_cast<std::uint64_t>(n) < piece) return FileBytes{ByteSpan(buffer).first(done), done};
     }
@@ -91,13 +111,32 @@ Result<FileBytes> NodeFile::read(std::uint32_t range, std::uint64_t limit, std::
     return kept == used ? FileBytes{bytes, there} : FileBytes{bytes.first(kept), kept};
 }
 
+// Whose the profile was, the claim says, if it can be one.
+tl::unexpected<Problem> NodeFile::damaged(std::uint32_t range, const std::uint32_t* rank) const {
+    return problem(name_of_range(path_, range),
+                   fmt::format("is damaged: no profile begins at byte {} of the file", node::place_of(range).begin),
+                   fmt::format("{} is left out; copy it again", rank ? fmt::format("rank {}", *rank) : "its rank"));
+}
+
+bool NodeFile::has_only_zeros(std::uint32_t range, std::vector<std::byte>& buffer) const {
+    const auto segment = read(range, format::segment_bytes, buffer);
+    return segment && is_zero(segment->bytes);
+}
+
 void NodeFile::each_head(const std::function<void(std::uint32_t range, const Result<FileBytes>& head)>& use) const {
-    std::vector<std::byte> buffer;
+    std::vector<std::byte> buffer(format::segment_bytes);
     std::vector<node::Claim> claims(node::ranges);
     (void)file_.read_at(node::claims_offset, std::as_writable_bytes(std::span(claims)));
     for (std::uint32_t range = 0; range < node::ranges; ++range) {
+        const std::uint32_t* rank = is_claim(claims[range]) ? &claims[range].rank : nullptr;
         const auto head = read(range, head_bytes, buffer);
-        if (is_claim(claims[range]) || (head && !is_zero(head->bytes))) use(range, head);
+        const bool is_nobodys = head && is_zero(head->bytes);
+        if (is_nobodys && !rank) continue;
+        // A rank that was killed before it recorded has left nothing behind its head, either.
+        if (is_nobodys ? has_only_zeros(range, buffer) : !head || begins_as_profile(head->bytes))
+            use(range, head);
+        else
+            use(range, damaged(range, rank));
     }
 }
 

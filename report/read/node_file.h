@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,12 +16,17 @@
 namespace mpiprof::report {
 
 bool looks_like_node(ByteSpan beginning);
+// Whether the beginning of a file is whole, so that it is of the kind that it says, whatever that is.
+bool is_what_it_says(ByteSpan beginning);
+
+// What a rank's profile is called in words for the user.
+std::string name_of_range(std::string_view path, std::uint32_t range);
 
 class NodeFile {
   public:
     static Result<NodeFile> open(const std::string& path);
 
-    // The beginnings of all ranges that hold something, or that some rank has claimed.
+    // The beginnings of all ranges that hold something, or that some rank has claimed; where no profile begins, that.
     void each_head(const std::function<void(std::uint32_t range, const Result<FileBytes>& head)>& use) const;
     // At most `limit` bytes of the image in a range, which lie in `buffer` then. How long its file would be is as in
     // FileBytes.
@@ -29,6 +35,8 @@ class NodeFile {
   private:
     NodeFile(OpenFile file, const std::string& path) : file_(std::move(file)), path_(path) {}
     std::uint64_t bytes_there(std::uint32_t range) const;
+    bool has_only_zeros(std::uint32_t range, std::vector<std::byte>& buffer) const;
+    tl::unexpected<Problem> damaged(std::uint32_t range, const std::uint32_t* rank) const;
 
     OpenFile file_;
     std::string path_;

@@ -1,8 +1,6 @@
 // One question, three places to look.
 #include "report/read/rank_files.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "report/read/node_file.h"
@@ -10,7 +8,7 @@
 
 namespace mpiprof::report {
 
-std::string RankFile::name() const { return range ? fmt::format("{}, range {}", path, *range) : path; }
+std::string RankFile::name() const { return range ? name_of_range(path, *range) : path; }
 
 // It may have grown since it was looked at.
 Result<FileBytes> RankFileReader::read_range(const RankFile& file) {

@@ -1,5 +1,4 @@
-// A file a node (MPIPROF_FILES=node): whatever is asked of the job has the answer that a file a rank gives, and damage
-// to one rank's range is damage to that rank alone.
+// A file a node (MPIPROF_FILES=node): whatever is asked of the job has the answer that a file a rank gives.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@
 #include "report/views/view.h"
 #include "tests/report/all_stories.h"
 #include "tests/report/living_rank.h"
-#include "tests/report/node_files.h"
+#include "tests/report/node_job.h"
 #include "tests/report/run_reporter.h"
 #include "tests/report/stories.h"
 #include "tests/report/whole_pipeline.h"
@@ -28,47 +27,7 @@ namespace node = format::node_file;
 using report::Found;
 using report::Job;
 
-class node_files : public testing::Test {
-  protected:
-    void write(const std::vector<ProfileSpec>& ranks, const std::string& name = "ranks") {
-        fs::create_directories(path() / name);
-        for (const ProfileSpec& rank : ranks) write_profile(path() / name, rank);
-    }
-    // `job` as both, in ranks/ and nodes/.
-    void write_both(const std::vector<ProfileSpec>& job) {
-        write(job);
-        as_node_files(path() / "ranks", path() / "nodes");
-    }
-    // Its node files are one, of all its ranks: ranges are ranks then.
-    fs::path write_one_node(std::vector<ProfileSpec> job) {
-        for (ProfileSpec& rank : job) rank.host = "node1";
-        write_both(job);
-        return path() / "nodes/mpi_profile.4711.node000000000001";
-    }
-    Ran run(std::vector<std::string> words) { return run_reporter(path(), std::move(words)); }
-    static void change(const fs::path& file, std::uint64_t offset, const Bytes& bytes) {
-        const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-        ASSERT_EQ(pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)),
-                  static_cast<ssize_t>(bytes.size()));
-        close(fd);
-    }
-    Found find(const char* what) {
-        report::Progress progress;
-        return report::find_profiles({(path() / what).string()}, 2, progress);
-    }
-    static std::vector<std::uint32_t> ranks_of(const Found& found) {
-        std::vector<std::uint32_t> ranks;
-        for (const report::Launch& launch : found.launches)
-            for (const report::RankFile& file : launch.files) ranks.push_back(file.rank);
-        return ranks;
-    }
-    const fs::path& path() { return directory_.path(); }
-
-  private:
-    TemporaryDirectory directory_;
-};
-
-Bytes junk(std::size_t bytes) { return Bytes(bytes, std::byte{0xa5}); }
+class node_files : public NodeJob {};
 
 std::string all_sections(const Job& job, const char* view) {
     std::string text;
@@ -223,125 +182,6 @@ TEST_F(node_files, are_refused_by_an_older_reporter_with_what_to_do) {
     write_file(later, changed);
     const Ran ran = run({"check", later});
     EXPECT_NE((ran.out + ran.err).find("has format 3, this mpiprof-report reads format 1"), std::string::npos);
-}
-
-// ---- damage ----
-
-TEST_F(node_files, with_a_damaged_range_lose_that_rank_and_no_other) {
-    const auto others = [](std::uint32_t lost) {
-        std::vector<std::uint32_t> ranks;
-        for (std::uint32_t rank = 0; rank < 8; ++rank)
-            if (rank != lost) ranks.push_back(rank);
-        return ranks;
-    };
-    for (std::uint32_t rank = 0; rank < 8; ++rank) {
-        fs::remove_all(path() / "nodes");
-        const fs::path file = write_one_node(balanced_stencil());
-        change(file, node::place_of(rank).of(0), junk(format::segment_bytes));
-        const Found found = find("nodes");
-        EXPECT_EQ(ranks_of(found), others(rank));
-        ASSERT_EQ(found.problems.size(), 1u);
-        EXPECT_EQ(found.problems[0],
-                  fmt::format("{}, range {}: is not a profile; profiles begin with \"mpiprof profile\" or \"Data for "
-                              "MPI rank\"",
-                              file.string(), rank));
-    }
-}
-
-TEST_F(node_files, with_damaged_claims_or_a_damaged_head_lose_no_rank) {
-    const std::string whole = (write_one_node(balanced_stencil()), answer_of(run({"summary", "ranks"})));
-    for (const auto& [from, bytes] : {std::pair<std::uint64_t, std::size_t>{node::claims_offset, 16384},
-                                      {sizeof(node::first_line), format::segment_bytes - sizeof(node::first_line)}})
-        for (const Bytes& with : {junk(bytes), Bytes(bytes)}) {
-            fs::remove_all(path() / "nodes");
-            change(write_one_node(balanced_stencil()), from, with);
-            EXPECT_EQ(answer_of(run({"summary", "nodes"})), whole);
-        }
-}
-
-TEST_F(node_files, any_changed_bytes_are_read_or_refused_without_harm) {
-    const fs::path file = write_one_node(killed_in_receive());
-    const Bytes whole = bytes_of(file);
-    const auto ranks = ranks_of(find("nodes"));
-    std::uint64_t random = 1;
-    const auto next = [&](std::uint64_t below) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        return (random >> 33) % below;
-    };
-    for (int round = 0; round < 400; ++round) {
-        const auto rank = static_cast<std::uint32_t>(next(3));
-        const std::uint64_t at = node::place_of(rank).of(next(8192));
-        const Bytes before(whole.begin() + static_cast<std::ptrdiff_t>(at),
-                           whole.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-        change(file, at, {static_cast<std::byte>(next(256))});
-        report::Progress progress;
-        const Found found = find("nodes");
-        for (const report::Launch& launch : found.launches) (void)report::merge(launch, 1, progress);
-        auto left = ranks_of(found);
-        for (const std::uint32_t other : ranks)
-            if (other != ranks[rank]) {
-                EXPECT_NE(std::find(left.begin(), left.end(), other), left.end())
-                    << "rank " << other << ", byte " << at;
-            }
-        change(file, at, before);
-    }
-}
-
-TEST_F(node_files, that_are_cut_off_keep_the_ranks_before_the_cut) {
-    const fs::path file = write_one_node(balanced_stencil());
-    const std::uintmax_t size = fs::file_size(file);
-    std::size_t before = 8;
-    for (std::uintmax_t length = size; length > 0; length = length > 20011 ? length - 20011 : 0) {
-        fs::resize_file(file, length);
-        const Found found = find("nodes");
-        const std::size_t ranks = ranks_of(found).size();
-        EXPECT_LE(ranks, before);
-        EXPECT_GE(ranks + found.problems.size(), length > format::segment_bytes ? 8u : 1u) << length;
-        for (std::uint32_t rank = 0; rank < 8; ++rank) {
-            const auto bytes = fs::file_size(path() / "ranks" / fmt::format("mpi_profile.4711.{}", rank));
-            if (node::place_of(rank).of(0) + bytes <= length) {
-                EXPECT_GT(ranks, rank) << length;
-            }
-        }
-        before = ranks;
-    }
-    EXPECT_EQ(before, 0u);
-}
-
-TEST_F(node_files, say_which_range_was_claimed_by_a_rank_that_wrote_nothing) {
-    const fs::path file = write_one_node(balanced_stencil());
-    change(file, node::place_of(7).of(0), Bytes(format::segment_bytes));
-    const Found found = find("nodes");
-    EXPECT_EQ(ranks_of(found).size(), 7u);
-    ASSERT_EQ(found.problems.size(), 1u);
-    EXPECT_NE(found.problems[0].find(", range 7: contains only zeros; its rank ended before recording began"),
-              std::string::npos)
-        << found.problems[0];
-    fs::remove(file);
-    begin_node_file(file);
-    EXPECT_NE(
-        run({"summary", "nodes"}).err.find("holds no profile; the ranks of its node ended before recording began"),
-        std::string::npos);
-}
-
-// The end of a killed rank's image was never written; another rank's makes the file longer.
-TEST_F(node_files, of_a_full_disk_give_what_a_file_of_the_rank_gives) {
-    Bytes profile = build(killed_in_receive()[0]);
-    const std::uint64_t mapped = (profile.size() / 2 + 4095) / 4096 * 4096;
-    ASSERT_LT(mapped, profile.size());
-    overwrite(profile, offsetof(format::Header, mapped_bytes), mapped);
-    Bytes cut(profile.begin(), profile.begin() + static_cast<std::ptrdiff_t>(mapped));
-    fs::create_directories(path() / "ranks");
-    write_file(path() / "ranks/mpi_profile.4711.0", cut);
-    fs::create_directories(path() / "nodes");
-    const fs::path file = path() / "nodes/mpi_profile.4711.node1";
-    begin_node_file(file);
-    put_into_range(file, 1, cut);
-    fs::resize_file(file, node::place_of(1).of(profile.size() + 100000));
-    const Ran ranks = run({"export", "-f", "csv", "ranks"}), nodes = run({"export", "-f", "csv", "nodes"});
-    EXPECT_EQ(nodes.out, ranks.out);
-    EXPECT_NE(run({"check", "nodes"}).out.find("the disk was full"), std::string::npos);
-    EXPECT_EQ(answer_of(run({"check", "nodes"})), answer_of(run({"check", "ranks"})));
 }
 
 }  // namespace

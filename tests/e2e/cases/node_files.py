@@ -127,6 +127,26 @@ def file_a_node_costs_six_system_calls_a_rank_at_most(scene):
         check(not {"mkdir", "unlink", "unlinkat", "rename", "renameat", "link", "linkat", "ftruncate"} & set(names), f"of rank {rank}: {names}")
 
 
+@case(ranks=64, tier="full")
+def sixty_four_ranks_on_four_nodes_are_kept_whoever_is_killed(scene):
+    sleepers = scene.compile("sleepers.c")
+    node = script(scene, "node.sh", f'#!/bin/sh\nexport SLURM_JOB_ID=4711 SLURMD_NODENAME=nid$(({RANK} / 16))\nexec {sleepers} "$@"\n')
+    for name, killed in (("nobody", []), ("one", ["21", "1"]), ("node", ["16", "16"]), ("all", ["0", "64"])):
+        directory = scene.subdir(name)
+        begun = time.monotonic()
+        scene.mpirun(64, [node, "3", "100", *killed], cwd=directory, env={**NODE, "MPIPROF_STORE": "mapped"})
+        print(f"{name} killed: {time.monotonic() - begun:.1f} s")
+        same(kinds(scene, directory), (4, 0), f"files of nodes and of ranks ({name} killed)")
+        found = {rank: n for (rank, call), n in scene.calls(cwd=directory).items() if call == "MPI_Ibarrier"}
+        same(found, {rank: 3 for rank in range(64)}, f"barriers in the profiles ({name} killed)")
+        summary = scene.run_report(cwd=directory).succeeded()
+        check(("profile complete: 64 of 64 ranks" in summary.out) != bool(killed) and summary.err == "", f"{name}: {summary.out}{summary.err}")
+        check("64 ranks on 4 nodes" in summary.out, summary.out)
+        scene.run_report("split", "-q", "-o", "split", cwd=directory).succeeded()
+        words = ["export", "-f", "csv"]
+        same(scene.run_report(*words, cwd=directory / "split").out, scene.run_report(*words, cwd=directory).out, f"calls of both forms ({name} killed)")
+
+
 @case(ranks=4, tier="full")
 def two_nodes_without_a_scheduler_write_to_two_files(scene):
     ring = scene.compile("ring.c")

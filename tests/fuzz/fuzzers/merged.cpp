@@ -72,15 +72,18 @@ Bytes framed(ByteSpan input) {
     return file;
 }
 
-// A node's file with two ranges: 128 bytes of claims, then half of what is left for each image.
-Bytes node_of(ByteSpan input) {
+// A node's file with two ranges: 128 bytes of claims, then half of what is left for each image. Its header is whole, or
+// as many bytes of the input come before.
+Bytes node_of(ByteSpan input, bool has_own_head) {
     namespace node = mpiprof::format::node_file;
     Bytes file(node::place_of(1).of(0));
     const auto put = [&](ByteSpan bytes, std::uint64_t at) {
         file.resize(std::max<std::size_t>(file.size(), at + bytes.size()));
         std::copy(bytes.begin(), bytes.end(), file.begin() + static_cast<std::ptrdiff_t>(at));
     };
-    put(std::as_bytes(std::span(node::first_line)), 0);
+    const ByteSpan head = input.first(has_own_head ? std::min(sizeof(node::Header), input.size()) : 0);
+    put(has_own_head ? head : std::as_bytes(std::span(node::first_line)), 0);
+    input = input.subspan(head.size());
     const ByteSpan claims = input.first(std::min<std::size_t>(128, input.size()));
     put(claims, node::claims_offset);
     input = input.subspan(claims.size());
@@ -128,9 +131,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const ByteSpan input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
     if (data[0] == 'P') look_for_data(input);
-    const Bytes file = data[0] == 'N' ? node_of(input)
-                       : data[0] % 2  ? framed(input)
-                                      : Bytes(input.begin(), input.end());
+    const bool is_node = data[0] == 'N' || data[0] == 'H';
+    const Bytes file = is_node       ? node_of(input, data[0] == 'H')
+                       : data[0] % 2 ? framed(input)
+                                     : Bytes(input.begin(), input.end());
     static const int memory = memfd_create("merged", MFD_CLOEXEC);
     if (ftruncate(memory, 0) != 0 || pwrite(memory, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size()))
         return 0;
