@@ -1,9 +1,7 @@
 #include "tests/report/node_files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,20 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "libmpiprof/format/node_file.h"
+#include "tests/report/node_file_writer.h"
 
 namespace mpiprof::test {
 namespace {
 
 namespace fs = std::filesystem;
-namespace node = format::node_file;
-
-void write_at(const fs::path& path, std::uint64_t offset, const void* bytes, std::size_t count) {
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    EXPECT_GE(fd, 0) << path;
-    EXPECT_EQ(pwrite(fd, bytes, count, static_cast<off_t>(offset)), static_cast<ssize_t>(count)) << path;
-    close(fd);
-}
 
 bool is_profile(const Bytes& bytes) {
     return bytes.size() >= sizeof(format::Header) && std::memcmp(bytes.data(), "mpiprof profile", 15) == 0;
@@ -45,29 +35,15 @@ Bytes bytes_of(const fs::path& path) {
 }
 
 void begin_node_file(const fs::path& path) {
-    node::Header header{};
-    std::memcpy(header.first_line, node::first_line, sizeof node::first_line);
-    header.byte_order = format::byte_order_mark;
-    header.format_major = node::format_major;
-    header.format_minor = node::format_minor;
-    header.header_size = sizeof header;
-    header.key = 0x1234'5678'9abc'def0;
-    write_at(path, 0, &header, sizeof header);
+    NodeFileWriter file(path);
+    file.begin();
+    EXPECT_TRUE(file.is_sound()) << path;
 }
 
 void put_into_range(const fs::path& path, std::uint32_t range, const Bytes& profile) {
-    const format::Header header = header_of(profile);
-    const node::Claim claim{.process_start_ns = header.process_start_ns,
-                            .launch = 0x1234'5678'9abc'def0,
-                            .pid = header.pid,
-                            .rank = header.rank,
-                            .flags = 0,
-                            .reserved = {}};
-    write_at(path, node::claim_offset(range), &claim, sizeof claim);
-    const format::Place place = node::place_of(range);
-    for (std::size_t at = 0; at < profile.size(); at += format::segment_bytes)
-        write_at(path, place.of(at), profile.data() + at,
-                 std::min<std::size_t>(format::segment_bytes, profile.size() - at));
+    NodeFileWriter file(path);
+    file.put(range, profile);
+    EXPECT_TRUE(file.is_sound()) << path;
 }
 
 void as_node_files(const fs::path& from, const fs::path& to) {
