@@ -16,6 +16,7 @@
 
 #include "libmpiprof/format/facts.h"
 #include "libmpiprof/format/network.h"
+#include "report/merge/blocks.h"
 #include "report/merge/keyed.h"
 #include "report/merge/node_counts.h"
 #include "report/merge/part.h"
@@ -229,7 +230,7 @@ class FactsPart {
     std::vector<Assignment> recent_;
     std::uint32_t recent_environment_ = 0;
     Keyed<std::string, Description> nodes_;
-    std::vector<RankPlace> ranks_;
+    Blocks<RankPlace> ranks_;
 };
 
 // Of a variable that is there twice the first counts.
@@ -273,7 +274,7 @@ void FactsPart::add(const RankProfile& from) {
     add_usage(place, profile);
     const bool is_known = place.cores_busy || place.memory_limit != 0 || place.throttled_ns != 0;
     if (profile.facts.empty() && !is_known) return;
-    ranks_.push_back(place);
+    ranks_.add(std::move(place));
     if (!description.facts.empty())
         nodes_.add(profile.node.empty() ? profile.host : profile.node, std::move(description));
 }
@@ -285,12 +286,12 @@ void FactsPart::absorb(FactsPart&& other) {
         for (std::uint32_t& assignment : environment) assignment = assignment_of[assignment];
         environment_of.push_back(environment_index(std::move(environment)));
     }
-    for (RankPlace& place : other.ranks_) {
+    other.ranks_.each([&](RankPlace& place) {
         place.cpus = list_of[place.cpus];
         place.memory_nodes = list_of[place.memory_nodes];
         place.environment = environment_of[place.environment];
-    }
-    append(ranks_, std::move(other.ranks_));
+    });
+    ranks_.absorb(std::move(other.ranks_));
     nodes_.absorb(std::move(other.nodes_));
 }
 
@@ -341,7 +342,7 @@ void FactsPart::sort_variables(Placement& placement) const {
 void FactsPart::finish(Finishing& end) {
     const Job& job = end.job;
     Placement& placement = end.job.placement;
-    placement.ranks = std::move(ranks_);
+    placement.ranks = ranks_.take();
     sort_by(placement.ranks, &RankPlace::rank);
     sort_lists(placement);
     sort_variables(placement);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/merge/blocks.h"
 #include "report/merge/keyed.h"
 #include "report/merge/part.h"
 #include "report/model/sorted.h"
@@ -61,9 +62,9 @@ class RanksPart {
 
   private:
     Rank rank_of(const RankProfile& from);
-    void complete_texts();
+    void complete_texts(std::vector<Rank>& ranks);
 
-    std::vector<Rank> ranks_;
+    Blocks<Rank> ranks_;
     Numbered<std::string> hosts_, nodes_;
     std::map<std::uint32_t, RankLine> rank_lines_;  // from mpitrace's text
 };
@@ -88,7 +89,7 @@ Rank RanksPart::rank_of(const RankProfile& from) {
 }
 
 void RanksPart::add(const RankProfile& from) {
-    Rank& rank = ranks_.emplace_back(rank_of(from));
+    Rank& rank = ranks_.add(rank_of(from));
     add_sums(rank, from);
     add_threads(rank, from.profile);
     for (const RankLine& line : from.profile.rank_table) rank_lines_.try_emplace(line.rank, line);
@@ -96,17 +97,17 @@ void RanksPart::add(const RankProfile& from) {
 
 void RanksPart::absorb(RanksPart&& other) {
     const auto hosts = hosts_.absorb(other.hosts_), nodes = nodes_.absorb(other.nodes_);
-    for (Rank& rank : other.ranks_) {
+    other.ranks_.each([&](Rank& rank) {
         rank.host = hosts[rank.host];
         rank.node = nodes[rank.node];
-    }
-    append(ranks_, std::move(other.ranks_));
+    });
+    ranks_.absorb(std::move(other.ranks_));
     rank_lines_.merge(other.rank_lines_);
 }
 
 // A rank's own mpitrace text does not say where it ran; the table in rank 0's does.
-void RanksPart::complete_texts() {
-    for (Rank& rank : ranks_) {
+void RanksPart::complete_texts(std::vector<Rank>& ranks) {
+    for (Rank& rank : ranks) {
         const auto found = rank_lines_.find(rank.rank);
         if (!rank.is_text || found == rank_lines_.end()) continue;
         const RankLine& line = found->second;
@@ -123,11 +124,12 @@ void RanksPart::complete_texts() {
 // numbered by their lowest rank, so that the result does not depend on who read what.
 void RanksPart::finish(Finishing& end) {
     Job& job = end.job;
-    sort_by(ranks_, &Rank::rank);
-    complete_texts();
+    std::vector<Rank> ranks = ranks_.take();
+    sort_by(ranks, &Rank::rank);
+    complete_texts(ranks);
     std::vector<Rank> told;
     for (const auto& [number, line] : rank_lines_) {
-        if (number >= job.size || find_rank(ranks_, number)) continue;
+        if (number >= job.size || find_rank(ranks, number)) continue;
         Rank& rank = told.emplace_back();
         rank.rank = number;
         rank.has_profile = false;
@@ -140,18 +142,20 @@ void RanksPart::finish(Finishing& end) {
         rank.cpu = line.cpu;
         rank.place = line.place;
     }
-    append(ranks_, std::move(told));
-    sort_by(ranks_, &Rank::rank);
+    if (!told.empty()) {
+        append(ranks, std::move(told));
+        sort_by(ranks, &Rank::rank);
+    }
 
     Numbered<std::string> hosts, nodes;
-    for (Rank& rank : ranks_) {
+    for (Rank& rank : ranks) {
         rank.host = hosts.index_of(hosts_[rank.host]);
         rank.node = nodes.index_of(nodes_[rank.node]);
         if (rank.in_call) rank.in_call = end.order[*rank.in_call];
     }
     job.hosts = hosts.values();
     job.nodes = nodes.values();
-    job.ranks = std::move(ranks_);
+    job.ranks = std::move(ranks);
 }
 
 }  // namespace
