@@ -6,12 +6,14 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "libmpiprof/format/arrivals.h"
+#include "report/merge/blocks.h"
 #include "report/merge/call_comparison.h"
 #include "report/merge/keyed.h"
 #include "report/merge/part.h"
@@ -70,6 +72,7 @@ KindNumbers add_kinds(MemberCalls& member, const RankProfile& from, std::uint16_
         const KindKey key{cell.call, cell.bin, cell.buffer, from.site_keys.of(cell.call, cell.site)};
         auto found = place_of(kinds, key);
         if (found == kinds.end() || found->first != key) {
+            if (member.kinds.size() == MemberCalls::Kept::most_kinds) continue;
             found = kinds.insert(found, {key, static_cast<std::uint32_t>(member.kinds.size())});
             member.kinds.push_back({.all = *wait, .site_key = std::get<3>(key)});
         } else {
@@ -122,11 +125,14 @@ MemberCalls member_of(const RankProfile& from, const KeptCalls& kept) {
     const unsigned thinned = thinning_of(communicator, profile.size);
     const unsigned level = format::arrival_level(communicator.collectives);
     KindOf kind_of(kinds, from.site_keys);
-    member.kept.reserve(std::min<std::size_t>(kept.calls.size(), format::arrivals_kept >> thinned));
+    const auto is_taken = [&](const KeptCall& call) {
+        return format::is_arrival_still(call.number, level, level + thinned);
+    };
+    member.kept.reserve(static_cast<std::size_t>(std::count_if(kept.calls.begin(), kept.calls.end(), is_taken)));
     for (const KeptCall& call : kept.calls) {
-        if (!format::is_arrival_still(call.number, level, level + thinned)) continue;
+        if (!is_taken(call)) continue;
         const std::uint32_t kind = kind_of(call);
-        if (kind != KindOf::none) member.kept.push_back({call.number, call.begin_ns, call.time_ns, call.root, kind});
+        if (kind != KindOf::none) member.kept.emplace_back(call.number, call.begin_ns, call.time_ns, call.root, kind);
     }
     return member;
 }
@@ -142,22 +148,22 @@ class ArrivalsPart {
     void finish(Finishing& end);
 
   private:
+    using SharedKey = std::tuple<std::uint16_t, std::uint8_t, Buffer, std::uint64_t>;  // call of the registry
     struct Communicator {
         std::string name;
         bool is_world = false;
         std::uint32_t size = 0;
         std::uint32_t first_rank = 0;  // whose name it has
-        std::vector<MemberCalls> members{};
+        Blocks<MemberCalls> members{};
+        std::vector<MemberCalls> in_order{};  // the same, when all are known
+        // Of jobs so large that nothing is said rank by rank: the kinds of all members together, whose numbers their
+        // calls have.
+        std::vector<MemberCalls::Kind> shared{};
+        std::map<SharedKey, std::uint16_t> numbers{};
 
-        Communicator& operator+=(Communicator&& more) {
-            size = std::max(size, more.size);
-            if (more.first_rank < first_rank) {
-                first_rank = more.first_rank;
-                name = std::move(more.name);
-            }
-            append(members, std::move(more.members));
-            return *this;
-        }
+        Communicator& operator+=(Communicator&& more);
+        void take_kinds(std::span<const MemberCalls::Kind> kinds, Blocks<MemberCalls>& of);
+        std::uint16_t add_shared(const MemberCalls::Kind& kind);
     };
 
     static bool may_compare(const Profile& profile, const report::Communicator& communicator);
@@ -174,6 +180,42 @@ bool ArrivalsPart::may_compare(const Profile& profile, const report::Communicato
                          [&](const report::Communicator& c) { return c.id == communicator.id; }) == 1;
 }
 
+ArrivalsPart::Communicator& ArrivalsPart::Communicator::operator+=(Communicator&& more) {
+    size = std::max(size, more.size);
+    if (more.first_rank < first_rank) {
+        first_rank = more.first_rank;
+        name = std::move(more.name);
+    }
+    if (!more.shared.empty()) take_kinds(more.shared, more.members);
+    members.absorb(std::move(more.members));
+    return *this;
+}
+
+// A damaged file may have any number of kinds, and gets one that others have.
+std::uint16_t ArrivalsPart::Communicator::add_shared(const MemberCalls::Kind& kind) {
+    const WaitKey& key = kind.all.key;
+    if (shared.size() == MemberCalls::Kept::most_kinds) return 0;
+    const auto next = static_cast<std::uint16_t>(shared.size());
+    const auto [found, is_new] = numbers.try_emplace({key.call, key.bin, key.buffer, kind.site_key}, next);
+    if (is_new) {
+        shared.push_back(kind);
+    } else {
+        shared[found->second].all += kind.all;
+        shared[found->second].longest_ns += kind.longest_ns;
+    }
+    return found->second;
+}
+
+// These members' kinds become those of all.
+void ArrivalsPart::Communicator::take_kinds(std::span<const MemberCalls::Kind> kinds, Blocks<MemberCalls>& of) {
+    std::vector<std::uint16_t> number_of;
+    for (const MemberCalls::Kind& kind : kinds) number_of.push_back(add_shared(kind));
+    of.each([&](MemberCalls& member) {
+        for (MemberCalls::Kept& kept : member.kept) kept.kind = number_of[kept.kind];
+        member.kinds = std::vector<MemberCalls::Kind>();
+    });
+}
+
 void ArrivalsPart::add(const RankProfile& from) {
     const Profile& profile = from.profile;
     if (profile.kept_calls.empty()) return;
@@ -184,7 +226,11 @@ void ArrivalsPart::add(const RankProfile& from) {
                          .is_world = communicator.origin == Origin::world,
                          .size = communicator.size,
                          .first_rank = profile.rank};
-        one.members.push_back(member_of(from, kept));
+        MemberCalls member = member_of(from, kept);
+        const std::vector<MemberCalls::Kind> kinds =
+            profile.size > Floors::most_ranks ? member.kinds : std::vector<MemberCalls::Kind>();
+        one.members.add(std::move(member));
+        if (!kinds.empty()) one.take_kinds(kinds, one.members);
         communicators_.add(communicator.id, std::move(one));
     }
 }
@@ -198,9 +244,8 @@ bool is_complete(const std::vector<MemberCalls>& members, std::uint32_t size) {
 }
 
 // The estimate of these calls gives way to what was seen.
-void correct(Finishing& end, const MemberCalls& member) {
-    Rank* rank = end.job.size <= Floors::most_ranks ? end.job.find(member.rank) : nullptr;
-    for (const MemberCalls::Kind& kind : member.kinds) {
+void correct(Finishing& end, std::span<const MemberCalls::Kind> kinds, Rank* rank) {
+    for (const MemberCalls::Kind& kind : kinds) {
         if (kind.compared_ns <= 0) continue;
         const auto estimated = end.floors.of({&kind.all, 1});
         const Correction correction{
@@ -228,15 +273,17 @@ void ArrivalsPart::finish(Finishing& end) {
     };
     std::vector<Compared> comparisons;
     for (auto& [id, communicator] : communicators_) {
-        auto& members = communicator.members;
+        auto& members = communicator.in_order;
+        members = communicator.members.take();
         sort_by(members, &MemberCalls::rank_in_comm, &MemberCalls::rank);
         if (!is_complete(members, communicator.size)) {
             ++result.incomplete;
+            members = std::vector<MemberCalls>();
             continue;
         }
         for (MemberCalls& member : members)
             if (const Rank* rank = job.find(member.rank)) member.node = rank->node;
-        comparisons.push_back({id, communicator, CallComparison(members, calls)});
+        comparisons.push_back({id, communicator, CallComparison(members, calls, communicator.shared)});
         comparisons.back().calls.bound(clocks);
     }
     clocks.solve();
@@ -264,7 +311,9 @@ void ArrivalsPart::finish(Finishing& end) {
             most_waiting_ns = waiting_ns;
             result.order = late_order_of(comparison.late_calls(), communicator.size);
         }
-        for (const MemberCalls& member : communicator.members) correct(end, member);
+        correct(end, communicator.shared, nullptr);
+        for (const MemberCalls& member : communicator.in_order)
+            if (!member.kinds.empty()) correct(end, member.kinds, job.find(member.rank));
     }
     std::stable_sort(result.calls.begin(), result.calls.end(), [](const ComparedCall& a, const ComparedCall& b) {
         return std::tie(b.waiting_ns, b.time_ns, a.comm, a.call) < std::tie(a.waiting_ns, a.time_ns, b.comm, b.call);

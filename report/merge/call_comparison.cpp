@@ -64,19 +64,19 @@ KindKey key_of(const MemberCalls::Kind& kind) { return {kind.all.key.call, kind.
 
 // Kinds of which no call was compared wait as others of their size do. Members that are root now and then have no
 // waiting of the other calls: what is known is what they waited as the root.
-void fill_gaps(std::span<MemberCalls> members, std::span<const Call* const> calls) {
+void fill_gaps(std::span<const std::span<MemberCalls::Kind>> all, std::span<const Call* const> calls) {
     std::map<KindKey, std::pair<double, double>> seen;
-    for (MemberCalls& member : members)
-        for (MemberCalls::Kind& kind : member.kinds)
+    for (const auto kinds : all)
+        for (MemberCalls::Kind& kind : kinds)
             if (kind.compared_ns > 0) kind.compared_ns += kind.unknown_ns;
-    for (const MemberCalls& member : members)
-        for (const MemberCalls::Kind& kind : member.kinds) {
+    for (const auto kinds : all)
+        for (const MemberCalls::Kind& kind : kinds) {
             auto& [waited, compared] = seen[key_of(kind)];
             waited += kind.waited_ns;
             compared += kind.compared_ns;
         }
-    for (MemberCalls& member : members)
-        for (MemberCalls::Kind& kind : member.kinds)
+    for (const auto kinds : all)
+        for (MemberCalls::Kind& kind : kinds)
             if (kind.compared_ns == 0 && !calls[kind.all.key.call]->root_waits)
                 std::tie(kind.waited_ns, kind.compared_ns) = seen[key_of(kind)];
 }
@@ -92,9 +92,47 @@ void CallSums::add_last(std::uint32_t rank, double behind_ns, double waited_ns, 
     l.waited_ns += waited_ns;
 }
 
-CallComparison::CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls)
-    : members_(members), calls_(calls) {
+namespace {
+
+constexpr std::uint64_t mask(unsigned bits) { return (std::uint64_t{1} << bits) - 1; }
+
+}  // namespace
+
+// What no sound file has is cut: a call of three days, and the millionth millionth of a communicator.
+MemberCalls::Kept::Kept(std::uint64_t n, std::int64_t begin, std::uint64_t time, std::int32_t its_root,
+                        std::uint32_t its_kind)
+    : number(n & mask(40)),
+      root_and_one(static_cast<std::uint64_t>(its_root + std::int64_t{1}) & mask(24)),
+      begin_ns(begin),
+      time_ns(std::min(time, mask(48)) & mask(48)),
+      kind(its_kind & mask(16)) {}
+
+CallComparison::CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls,
+                               std::span<MemberCalls::Kind> shared)
+    : members_(members), calls_(calls), shared_(shared) {
     keep_rows();
+}
+
+std::vector<std::span<MemberCalls::Kind>> CallComparison::all_kinds() const {
+    if (!shared_.empty()) return {shared_};
+    std::vector<std::span<MemberCalls::Kind>> all;
+    all.reserve(members_.size());
+    for (MemberCalls& member : members_) all.emplace_back(member.kinds);
+    return all;
+}
+
+// Kinds that are shared have the longest call of each member, added up; the same of those that were compared.
+void CallComparison::add_up_longest() {
+    std::vector<std::uint64_t> sums(shared_.size()), of_member(shared_.size());
+    for (const MemberCalls& member : members_) {
+        std::fill(of_member.begin(), of_member.end(), 0);
+        for (std::size_t row = 0; row < rows_; ++row)
+            if (waits_for(row) != WaitsFor::unknown)
+                of_member[member.kept[row].kind] =
+                    std::max<std::uint64_t>(of_member[member.kept[row].kind], member.kept[row].time_ns);
+        for (std::size_t kind = 0; kind < sums.size(); ++kind) sums[kind] += of_member[kind];
+    }
+    for (std::size_t kind = 0; kind < sums.size(); ++kind) shared_[kind].longest_compared_ns = sums[kind];
 }
 
 // Of a member's calls those that all others have kept, too, and as the same call: row for row in `kept` of each of
@@ -105,13 +143,13 @@ void CallComparison::keep_rows() {
     std::vector<std::uint16_t> call_of_row;
     for (const MemberCalls::Kept& kept : members_[0].kept) {
         numbers.push_back(kept.number);
-        call_of_row.push_back(members_[0].call_of(kept));
+        call_of_row.push_back(call_of(kept));
     }
     std::vector<std::uint8_t> is_row(all, 1);
     moves_.assign(all, 1);
-    for (const MemberCalls& member : members_) {
+    for (MemberCalls& member : members_) {
         const MemberCalls::Kept *at = member.kept.data(), *const end = at + member.kept.size();
-        const MemberCalls::Kind* const kinds = member.kinds.data();
+        const MemberCalls::Kind* const kinds = kinds_of(member).data();
         for (std::size_t i = 0; i < all; ++i) {
             while (at != end && at->number < numbers[i]) ++at;
             if (at == end || at->number != numbers[i]) {
@@ -138,11 +176,11 @@ void CallComparison::keep_rows() {
 // A root moves something where its members do.
 WaitsFor CallComparison::waits_for(std::size_t row) const {
     const MemberCalls::Kept& first = members_[0].kept[row];
-    const Call& call = *calls_[members_[0].call_of(first)];
+    const Call& call = *calls_[call_of(first)];
     if (!call.waits_for_all && !call.waits_for_root && !call.root_waits) return WaitsFor::unknown;
     if (call.traffic != Traffic::sync && !moves_[row]) return WaitsFor::unknown;
     if (call.waits_for_all) return WaitsFor::all;
-    const bool is_member = first.root >= 0 && static_cast<std::size_t>(first.root) < members_.size();
+    const bool is_member = first.root() >= 0 && static_cast<std::size_t>(first.root()) < members_.size();
     if (!is_member) return WaitsFor::unknown;
     return call.root_waits ? WaitsFor::members : WaitsFor::root;
 }
@@ -229,7 +267,7 @@ double CallComparison::wait_in(std::size_t row, std::span<const std::int64_t> en
     const WaitsFor waits = waits_for(row);
     if (waits == WaitsFor::unknown) return 0;
     sums.waits_for = waits;
-    const auto root = static_cast<std::size_t>(members_[0].kept[row].root);
+    const auto root = static_cast<std::size_t>(members_[0].kept[row].root());
     const std::size_t awaited = waits == WaitsFor::root ? root : of_row.last;
     const std::size_t alone = waits == WaitsFor::members ? root : members_.size();  // whose waiting alone is known
     const std::uint32_t node = members_[awaited].node;
@@ -239,7 +277,7 @@ double CallComparison::wait_in(std::size_t row, std::span<const std::int64_t> en
     for (std::size_t m = 0; m < members.size(); ++m) {
         MemberCalls& member = members[m];
         const MemberCalls::Kept& kept = member.kept[row];
-        MemberCalls::Kind& kind = member.kinds[kept.kind];
+        MemberCalls::Kind& kind = kinds_of(member)[kept.kind];
         const auto time = static_cast<double>(kept.time_ns);
         row_time += time;
         if (m != alone && alone != members.size()) {
@@ -275,8 +313,8 @@ ComparedCall CallComparison::line_of(std::uint16_t call, const CallSums& sums, s
     line.last_ranks = last_ranks_of(sums, start);
     line.late_ranks = late_ranks_of(sums, members_);
     double unseen_ns = 0;
-    for (const MemberCalls& member : members_)
-        for (const MemberCalls::Kind& kind : member.kinds) {
+    for (const auto kinds : all_kinds())
+        for (const MemberCalls::Kind& kind : kinds) {
             if (kind.all.key.call != call) continue;
             line.calls += kind.all.calls;
             line.time_ns += static_cast<double>(kind.all.time_ns);
@@ -314,11 +352,12 @@ std::vector<ComparedCall> CallComparison::line_up(const NodeClocks& clocks) {
     std::map<std::uint16_t, CallSums> sums;
     std::vector<std::int64_t> entered(members_.size());
     for (std::size_t row = 0; row < rows_; ++row) {
-        CallSums& of_call = sums[members_[0].call_of(members_[0].kept[row])];
+        CallSums& of_call = sums[call_of(members_[0].kept[row])];
         ++of_call.compared;
         add_row(row, entered, of_call);
     }
-    fill_gaps(members_, calls_);
+    if (!shared_.empty()) add_up_longest();
+    fill_gaps(all_kinds(), calls_);
     std::vector<ComparedCall> compared;
     for (const auto& [call, of_call] : sums) compared.push_back(line_of(call, of_call, start));
     return compared;

@@ -27,21 +27,24 @@ struct MemberCalls {
         double waited_ns = 0;
         double unknown_ns = 0;  // of calls of which it is not known what this member waited for
     };
+    // As small as it can be: of 100,000 ranks they take most of what a merge holds.
     struct Kept {
-        std::uint64_t number;
+        Kept(std::uint64_t n, std::int64_t begin, std::uint64_t time, std::int32_t its_root, std::uint32_t its_kind);
+        std::uint64_t number : 40;
+        std::uint64_t root_and_one : 24;
         std::int64_t begin_ns;  // on the clock of the node
-        std::uint64_t time_ns;
-        std::int32_t root;
-        std::uint32_t kind;  // index into `kinds`
+        std::uint64_t time_ns : 48;
+        std::uint64_t kind : 16;  // index into the kinds
+        static constexpr std::uint32_t most_kinds = 1 << 16;
+        std::int32_t root() const { return static_cast<std::int32_t>(root_and_one) - 1; }
     };
+    static_assert(sizeof(Kept) == 24);
     std::uint32_t rank = 0;  // in the job
     std::uint32_t rank_in_comm = 0;
     std::uint32_t node = 0;
     std::int64_t started_ns = 0;  // it left MPI_Init
-    std::vector<Kind> kinds{};
-    std::vector<Kept> kept{};  // by number
-
-    std::uint16_t call_of(const Kept& k) const { return kinds[k.kind].all.key.call; }
+    std::vector<Kind> kinds{};    // its own; none where all members share theirs
+    std::vector<Kept> kept{};     // by number
 };
 
 // What is added up of one call over its rows.
@@ -63,8 +66,10 @@ struct CallSums {
 
 class CallComparison {
   public:
-    // All members, in the order of their ranks in the communicator. `calls`: of the registry's numbers.
-    CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls);
+    // All members, in the order of their ranks in the communicator. `calls`: of the registry's numbers. `shared`: the
+    // kinds of all members together, where these have none of their own; `longest` of such is a sum over members.
+    CallComparison(std::span<MemberCalls> members, std::span<const Call* const> calls,
+                   std::span<MemberCalls::Kind> shared);
 
     // What these calls say of the nodes' clocks.
     void bound(NodeClocks& clocks) const;
@@ -81,8 +86,16 @@ class CallComparison {
         std::size_t last = 0, next = 0;
         std::int64_t first_ns = 0;
     };
+    std::span<MemberCalls::Kind> kinds_of(MemberCalls& member) const {
+        return shared_.empty() ? std::span(member.kinds) : shared_;
+    }
+    std::uint16_t call_of(const MemberCalls::Kept& kept) const {  // of the first member
+        return kinds_of(members_[0])[kept.kind].all.key.call;
+    }
+    std::vector<std::span<MemberCalls::Kind>> all_kinds() const;
     WaitsFor waits_for(std::size_t row) const;
     void keep_rows();
+    void add_up_longest();
     std::int64_t turn_to_one_clock(const NodeClocks& clocks);
     Entered enter(std::size_t row, std::span<std::int64_t> entered) const;
     void add_row(std::size_t row, std::span<std::int64_t> entered, CallSums& sums);
@@ -91,6 +104,7 @@ class CallComparison {
 
     std::span<MemberCalls> members_;
     std::span<const Call* const> calls_;
+    std::span<MemberCalls::Kind> shared_;
     // A row is the same call on all members: MemberCalls::kept has it at this place.
     std::size_t rows_ = 0;
     std::vector<std::uint8_t> moves_;  // by row: no member's call is of 0 bytes
