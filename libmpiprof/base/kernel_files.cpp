@@ -19,6 +19,10 @@ struct Entry {  // linux_dirent64, which no header of libc's declares
 
 std::uint32_t careful = 0;  // the number of a thread
 
+// Read at once, of what is read in pieces. It lies on the program's stack, whose pages a rank keeps once they are
+// touched.
+constexpr std::size_t piece = 1024;
+
 bool may_disturb_by_opening() {
     if (careful == 0 || static_cast<std::uint32_t>(raw(SYS_gettid)) != careful) return false;
     for (int standard = 0; standard < 3; ++standard)
@@ -53,7 +57,7 @@ std::size_t slurp(const char* path, char* buffer, std::size_t size) {
 void each_line_of(const char* path, void* context, bool (*visit)(void* context, const char* line)) {
     const int fd = open_to_read(path);
     if (fd < 0) return;
-    char part[4096], line[1024];
+    char part[piece], line[1024];
     std::size_t used = 0;
     long n;
     bool goes_on = true;
@@ -73,12 +77,15 @@ void each_line_of(const char* path, void* context, bool (*visit)(void* context, 
 }
 
 void status_line(const char* label, char* buffer, std::size_t size) {
-    char text[4096];
-    slurp("/proc/self/status", text, sizeof text);
-    std::size_t used = 0;
-    if (const char* found = strstr(text, label))
-        for (found += strlen(label); *found && *found != '\n' && used + 1 < size; ++found) buffer[used++] = *found;
-    buffer[used] = 0;
+    buffer[0] = 0;
+    each_line_of("/proc/self/status", [&](const char* line) {
+        const std::size_t before = length_of(label);
+        if (strncmp(line, label, before) != 0) return true;
+        std::size_t used = 0;
+        for (line += before; *line && used + 1 < size; ++line) buffer[used++] = *line;
+        buffer[used] = 0;
+        return false;
+    });
 }
 
 int status_number(const char* label, int fallback) {
@@ -93,7 +100,7 @@ int status_number(const char* label, int fallback) {
 bool each_entry(const char* directory, void* context, void (*visit)(void* context, const char* name)) {
     const int fd = open_to_read(directory, O_DIRECTORY);
     if (fd < 0) return false;
-    alignas(8) char buffer[4096];
+    alignas(8) char buffer[piece];
     long n;
     while ((n = raw(SYS_getdents64, fd, raw_address(buffer), sizeof buffer)) > 0)
         for (long at = 0; at < n;) {

@@ -58,7 +58,7 @@ bool AllowedProcessors::add_descendants(format::AllowedProcessors& now, std::uin
         char threads[96], path[160];
         snprintf(threads, sizeof threads, "%s/proc/%s/task", root_, process);
         each_entry(threads, [&](const char* thread) {
-            char text[4096];
+            char text[8 * most_processes];  // a number has seven digits at most
             snprintf(path, sizeof path, "%s/%.16s/children", threads, thread);
             is_whole &= slurp(path, text, sizeof text) < sizeof text - 1;
             unsigned child = 0;

@@ -1,4 +1,5 @@
-// All that is measured of a process besides its calls. A new measurement is one more line here.
+// All that is measured of a process besides its calls. A new measurement is one more line here. The large tables of
+// NodeCounters and ProcessorTime, most of which no process touches, lie at the two ends of what is small.
 #pragma once
 
 #include "libmpiprof/host/allowed_processors.h"
@@ -14,12 +15,12 @@ namespace mpiprof {
 
 using Measurements = MeasurementList<  //
     ResourceUse,                       // CPU time, memory, faults, blocks, switches
-    ProcessorTime,                     // how long its threads waited for a processor
-    AllowedProcessors,                 // how busy its processors were, whoever used them
-    CgroupUse,                         // how long its cgroup was kept from the processors, and its memory limit
     NodeCounters,                      // energy and links of the node, by one of its ranks
+    AllowedProcessors,                 // how busy its processors were, whoever used them
     NetworkUse,                        // how it reaches other nodes: devices, TCP connections
     Unseen,                            // communication libraries that are loaded and not profiled
+    ProcessorTime,                     // how long its threads waited for a processor
+    CgroupUse,                         // how long its cgroup was kept from the processors, and its memory limit
     CallCost                           // what a timed call costs in this library
     >;
 

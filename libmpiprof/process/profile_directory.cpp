@@ -72,22 +72,19 @@ bool expand(const char* pattern, const char* job, const char* host, char* path, 
 // The program may change its working directory later: a relative setting is resolved now. False and errno: it cannot.
 bool make_absolute(char* directory, std::size_t size) {
     if (directory[0] == '/') return true;
-    char here[4096];
-    if (const int error = working_directory(here, sizeof here)) {
-        errno = error;
-        return false;
-    }
     const bool is_here = strcmp(directory, ".") == 0;
-    const std::size_t used = strlen(here), relative = is_here ? 0 : strlen(directory) + 1;
-    if (used + relative + 1 > size) {
-        errno = ENAMETOOLONG;
+    const std::size_t relative = is_here ? 0 : strlen(directory) + 1;
+    // What stands there waits at the end meanwhile: no other page of the program's stack is needed.
+    char* const rest = directory + size - relative;
+    for (std::size_t i = relative; i-- != 0;) rest[i] = directory[i];  // they may overlap
+    if (const int error = relative < size ? working_directory(directory, size - relative) : ERANGE) {
+        errno = error == ERANGE ? ENAMETOOLONG : error;
         return false;
     }
-    directory[used + relative] = 0;
-    for (std::size_t i = relative; i > 1; --i)
-        directory[used + i - 1] = directory[i - 2];  // from the end: they overlap
-    if (!is_here) directory[used] = '/';
-    memcpy(directory, here, used);
+    if (is_here) return true;
+    char* end = directory + strlen(directory);
+    *end++ = '/';
+    for (std::size_t i = 0; i < relative; ++i) end[i] = rest[i];
     return true;
 }
 

@@ -78,8 +78,9 @@ int out_of_the_way(int fd) {
 }  // namespace
 
 bool ProfileFile::claim_in(const char* pattern, const Name& name) {
-    char directory[4096];
-    return directory_of(pattern, name.job, name.host, directory, sizeof directory) && claim_at(directory, name);
+    if (directory_of(pattern, name.job, name.host, path_, sizeof path_)) return claim_at(strlen(path_), name);
+    path_[0] = 0;
+    return false;
 }
 
 // Whether the job may have a profile of one more launch, and how many bytes: `left` is the rank's share less what it
@@ -110,13 +111,14 @@ void ProfileFile::discard(const char* path, const Claimed& claimed) {
 }
 
 // -1 and errno; EEXIST: it is another's, or the range is.
-int ProfileFile::open_new(const char* directory, const char* suffix, const Name& name, int mode) {
+int ProfileFile::open_new(std::size_t directory, const char* suffix, const Name& name, int mode) {
     constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
     const unsigned long long k = is_nodes() ? node_key(*name.who) & ((1ull << 48) - 1) : 0;
-    const int n = is_nodes()
-                      ? snprintf(path_, sizeof path_, "%s/mpi_profile.%s.node%012llx", directory, name.job, k)
-                      : snprintf(path_, sizeof path_, "%s/mpi_profile.%s%s.%u", directory, name.job, suffix, name.rank);
-    if (n < 0 || static_cast<std::size_t>(n) >= sizeof path_) {
+    char* const behind = path_ + directory;
+    const std::size_t room = sizeof path_ - directory;
+    const int n = is_nodes() ? snprintf(behind, room, "/mpi_profile.%s.node%012llx", name.job, k)
+                             : snprintf(behind, room, "/mpi_profile.%s%s.%u", name.job, suffix, name.rank);
+    if (n < 0 || static_cast<std::size_t>(n) >= room) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -127,12 +129,13 @@ int ProfileFile::open_new(const char* directory, const char* suffix, const Name&
     return -1;
 }
 
-bool ProfileFile::claim_at(char* directory, const Name& name) {
+// `directory`: so much of path_ is its name.
+bool ProfileFile::claim_at(std::size_t directory, const Name& name) {
     const bool wants_group = mpiprof::is_on(Setting::group);
     // Whose group it hands on can be seen only of one that exists: another rank could make it between the look and
     // open().
     bool made = wants_group;
-    int not_made = wants_group ? make_directories(directory) : 0;               // why the directory is missing still
+    int not_made = wants_group ? make_directories(path_) : 0;                   // why the directory is missing still
     const bool may_share = name.who && share_.files == 0 && share_.bytes == 0;  // they count files of ranks
     const std::uint32_t range = may_share ? range_for(*name.who) : no_range;
     left_bytes_ = share_.bytes;
@@ -145,7 +148,8 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
         }
         char suffix[16] = "";
         if (attempt > 1) snprintf(suffix, sizeof suffix, "-%u", attempt);
-        const bool is_groups = wants_group && hands_roots_group_on(directory);
+        path_[directory] = 0;
+        const bool is_groups = wants_group && hands_roots_group_on(path_);
         const int fd = open_new(directory, suffix, name, is_groups ? 0640 : 0600);
         if (fd >= 0) {
             fd_ = out_of_the_way(fd);
@@ -159,7 +163,8 @@ bool ProfileFile::claim_at(char* directory, const Name& name) {
             return true;
         }
         if (errno == ENOENT && !made) {
-            not_made = make_directories(directory);
+            path_[directory] = 0;
+            not_made = make_directories(path_);
             made = true;
             --attempt;
         } else if (attempt != 0 && errno != EEXIST) {
@@ -214,7 +219,6 @@ bool ProfileFile::has_room_for(std::uint64_t bytes) const {
 // path that could not be used and `error` why; where there is none yet, the user's own directory comes first.
 template <class Use>
 bool ProfileFile::claim(const Name& name, const char* refused, int error, Use use) {
-    char first[sizeof path_];
     const auto serves = [&](const char* directory) {
         if (!claim_in(directory, name)) return false;
         if (use()) return true;
@@ -230,6 +234,13 @@ bool ProfileFile::claim(const Name& name, const char* refused, int error, Use us
         error = is_dead_ ? no_answer : errno;
         refused = path_[0] ? path_ : value_of(Setting::directory);
     }
+    return claim_elsewhere(name, refused, error, use);
+}
+
+// With a page of the program's stack that hardly any process needs.
+template <class Use>
+[[gnu::noinline]] bool ProfileFile::claim_elsewhere(const Name& name, const char* refused, int error, Use use) {
+    char first[sizeof path_];
     copy(first, refused);
     const bool may_look = !is_used_up_ && strcmp(value_of(Setting::fallback), "none") != 0;
     const bool found = may_look && (claim_fallback(name, false, use) || claim_fallback(name, true, use));
@@ -364,15 +375,14 @@ int ProfileFile::save_elsewhere(const Image& image, const Name& name, int error)
 bool ProfileFile::move(const Name& name) {
     if (!is_at_its_path()) return false;
     if (is_nodes()) return true;  // which has no name of a rank
-    char old[sizeof path_], directory[sizeof path_];
+    char old[sizeof path_];
     copy(old, path_);
-    copy(directory, path_);
-    std::size_t end = strlen(directory);
-    while (end > 0 && directory[end] != '/') --end;
-    directory[end] = 0;
+    std::size_t end = strlen(path_);
+    while (end > 0 && path_[end] != '/') --end;
+    path_[end] = 0;
     const int fd = fd_;
     const FileIdentity identity = identity_;
-    bool moved = claim_at(directory, {name.job, name.host, name.rank});
+    bool moved = claim_at(end, {name.job, name.host, name.rank});
     if (moved) {
         close(fd_);
         moved = raw(SYS_renameat, AT_FDCWD, raw_address(old), AT_FDCWD, raw_address(path_)) == 0;

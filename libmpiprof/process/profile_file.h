@@ -59,8 +59,8 @@ class ProfileFile {
     bool open_private(Image& image, const Name& name);
     bool may_leave_another(unsigned launch, std::uint64_t& left) const;
     bool claim_in(const char* pattern, const Name& name);
-    bool claim_at(char* directory, const Name& name);
-    int open_new(const char* directory, const char* suffix, const Name& name, int mode);
+    bool claim_at(std::size_t directory, const Name& name);
+    int open_new(std::size_t directory, const char* suffix, const Name& name, int mode);
     struct Claimed {
         FileIdentity identity;
         std::uint32_t range;
@@ -73,6 +73,8 @@ class ProfileFile {
     bool has_room_for(std::uint64_t bytes) const;
     template <class Use>
     bool claim(const Name& name, const char* refused, int error, Use use);
+    template <class Use>
+    bool claim_elsewhere(const Name& name, const char* refused, int error, Use use);
     bool still_ours() const;
     bool is_at_its_path() const;
     int descriptor() const;
@@ -87,11 +89,11 @@ class ProfileFile {
     Share share_{};
     std::uint64_t left_bytes_ = 0;  // of it, for this launch
     bool is_used_up_ = false;
-    char path_[4096] = {};
     AtFirst<bool, true> is_shared_;
     bool is_dead_ = false;               // the file system of the user's directory: it did not answer
     bool is_in_memory_ = false;          // a fallback that nobody named, in the memory of the node
     Image::Written* written_ = nullptr;  // of the file that was claimed last; null: no memory
+    char path_[4096] = {};               // last, since most of it is never touched
 };
 
 }  // namespace mpiprof

@@ -141,12 +141,10 @@ class Runtime {
 
     Lock lock_;
     Records records_{};
-    ProfileFile file_;
+    Labels labels_;
     Helper helper_;
     Helper last_write_;
     std::atomic<int> last_error_{0};  // of that
-    Measurements measurements_;
-    Labels labels_;
     Ledger* ledgers_ = nullptr;
     Ledger* suspect_ = nullptr;  // the next whose thread may be gone without a word
     std::uint32_t ledger_count_ = 0;
@@ -176,6 +174,8 @@ class Runtime {
     std::uint32_t first_thread_ = 0;  // that began MPI
     std::uint64_t setup_began_ns_ = 0;
     format::Anchor loaded_{};
+    ProfileFile file_;
+    Measurements measurements_;
 };
 
 [[gnu::visibility("hidden")]] extern constinit Runtime runtime;

@@ -136,8 +136,15 @@ class Image {
 struct Image::Written {
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t head_bytes = 2 * page_bytes;  // header and first directory
-    std::uint64_t pages[largest_image / page_bytes];
+    // What every image has comes first, so that it touches few pages.
+    unsigned block_count;
+    // Set by another thread that has waited long enough and writes the file by itself now: nothing more is to be
+    // written, and what a slow disk still had in hand must not stay there, where it is older.
+    std::uint32_t given_up;
+    FileIdentity file;
+    format::Place place;  // in it
     alignas(64) char head[head_bytes];
+    std::uint64_t pages[largest_image / page_bytes];
     // The further directory blocks, with the two pages at most that each lies in. More of them than that are written
     // like any other page.
     static constexpr unsigned most_blocks = 31;
@@ -145,12 +152,6 @@ struct Image::Written {
         std::uint64_t begin, end;  // offsets of the pages
         char pages[2 * page_bytes];
     } blocks[most_blocks];
-    unsigned block_count;
-    // Set by another thread that has waited long enough and writes the file by itself now: nothing more is to be
-    // written, and what a slow disk still had in hand must not stay there, where it is older.
-    std::uint32_t given_up;
-    FileIdentity file;
-    format::Place place;  // in it
     void give_up() { __atomic_store_n(&given_up, 1, __ATOMIC_SEQ_CST); }
     bool is_given_up() const { return __atomic_load_n(&given_up, __ATOMIC_SEQ_CST) != 0; }
     bool holds(std::uint64_t page) const {

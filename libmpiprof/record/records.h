@@ -31,26 +31,27 @@ struct GuardedRequests {
 };
 
 struct Records {
+    // What is small comes first: most pages of the tables behind it are never touched.
     Image image;
+    Catalogue catalogue;
+    format::ClockKind clock;
+    Lock lock;  // for the dictionary
+    Rows<format::CallRecord, 48> dictionary;
+    std::uint64_t in_dictionary[32];      // a bit per call id
+    std::uint32_t peers;                  // records of them, of all threads
+    void (*sometimes)();                  // asked now and then by threads that call; null: nothing waits for a time
+    std::uint32_t trace_events;           // that each thread's trace keeps; 0: there is none
+    std::uint64_t forgets;                // how often all that memos know became untrue
+    LiveTypes types;                      // made and not freed
+    std::uint64_t languages_of_requests;  // whose handles for requests differ, a bit each
     Sites sites;
     Regions regions;
     CommunicatorTable communicators;
     Arrivals arrivals;
     EnqueuedCollectives enqueued;
     EnqueuedPeers enqueued_peers;
-    Catalogue catalogue;
-    format::ClockKind clock;
-    Lock lock;  // for the dictionary
-    Rows<format::CallRecord, 48> dictionary;
-    std::uint64_t in_dictionary[32];         // a bit per call id
-    std::uint32_t peers;                     // records of them, of all threads
-    void (*sometimes)();                     // asked now and then by threads that call; null: nothing waits for a time
-    std::uint32_t trace_events;              // that each thread's trace keeps; 0: there is none
     EndedHandles ended;                      // for the other threads
-    std::uint64_t forgets;                   // how often all that memos know became untrue
     GuardedRequests guarded;                 // requests that threads may complete for each other
-    LiveTypes types;                         // made and not freed
-    std::uint64_t languages_of_requests;     // whose handles for requests differ, a bit each
     RequestTable::Shown requests_of_nobody;  // where threads show their requests that found no room for it
 
     // Before the first ledger is made.
