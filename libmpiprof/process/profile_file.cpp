@@ -132,8 +132,7 @@ int ProfileFile::open_new(std::size_t directory, const char* suffix, const Name&
 // `directory`: so much of path_ is its name.
 bool ProfileFile::claim_at(std::size_t directory, const Name& name) {
     const bool wants_group = mpiprof::is_on(Setting::group);
-    // Whose group it hands on can be seen only of one that exists: another rank could make it between the look and
-    // open().
+    // Whose group it hands on is seen only of one that exists: another rank could make it between that and open().
     bool made = wants_group;
     int not_made = wants_group ? make_directories(path_) : 0;                   // why the directory is missing still
     const bool may_share = name.who && share_.files == 0 && share_.bytes == 0;  // they count files of ranks

@@ -139,7 +139,8 @@ const RuleWords rule_words::slow_rank{
         "others wait for as long as their own time outside MPI is shorter; longer, where calls that were compared have nearly "
         "all of the wait time and show that it is for several slow ranks, each late at times. When it began is known to 1/48 of the "
         "run. No slow-rank, slow-node, growing-work or imbalance is reported where the record of a rank that did not "
-        "reach MPI_Finalize is so much shorter than the longest that this could explain half of the difference.",
+        "reach MPI_Finalize is so much shorter than the longest that this could explain half of the difference. Where a "
+        "different rank is late each time, ranks that came last no more often than by chance are only an imbalance.",
     .check =
         "mpiprof-report ranks --sort outside; mpiprof-report time. Is it more work, or a slower processor? Compare "
         "the work of the ranks, and their CPU time with their time outside MPI.",

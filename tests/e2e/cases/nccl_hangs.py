@@ -49,7 +49,7 @@ def hang_names_what_ranks_enqueued_differently_on_a_communicator_of_nccl(scene):
     for act, sentence in wanted.items():
         with standing_still(scene, act) as directory:
             said = hang(scene, directory)
-        check(sentence in said and "collective 301" in said, f"{act}:\n{said}")
+        check(sentence in said and "collective number 301" in said, f"{act}:\n{said}")
         after = hang(scene, directory)
         summary = " ".join(scene.run_report("summary", "--width", "400", cwd=directory).succeeded().out.split())
         check(summary.startswith("Deadlock: different ") and " [hang] " in summary, f"the summary of {act}:\n{summary}")
