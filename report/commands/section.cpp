@@ -71,12 +71,9 @@ int SectionCommand::show(Job& job, RankReader& reader, const Options& options) {
     }
     auto tables = section_.answer(job, question_);
     if (!tables) return fail(tables.error(), usage_error);
-    const bool is_summary = &section_ == &sections().front();  // of its tables, that of calls alone is a list
-    for (Table& table : *tables)
-        if (options.top && !is_summary) cut(table, *options.top, fmt::format(": --top {}", table.rows.size()));
     // The commands that a summary names are those of its directory.
     const std::string operands = operands_of(options);
-    if (question_.is_for_screen && is_summary && !operands.empty()) {
+    if (question_.is_for_screen && &section_ == &sections().front() && !operands.empty()) {
         tables->push_back(bare_table("commands"));
         tables->back().notes.push_back("for this job: mpiprof-report COMMAND " + operands);
     }

@@ -14,8 +14,12 @@
 namespace mpiprof::report {
 namespace {
 
-bool is_said(const Analysed& all, Rule rule) {
-    return std::ranges::any_of(all.verdicts(), [rule](const Verdict& verdict) { return verdict.finding.rule == rule; });
+// It is said that ranks lacked a processor, inside MPI too: then some of what looks like waiting for others is that.
+bool may_lack_processors_inside(const Analysed& all) {
+    return std::ranges::any_of(all.verdicts(), [](const Verdict& verdict) {
+        const auto* crowd = std::get_if<evidence::Crowded>(&verdict.finding.evidence);
+        return crowd && !crowd->is_outside;
+    });
 }
 
 }  // namespace
@@ -31,10 +35,10 @@ StackedBar bar_of(const Budget& budget, const Analysed& all) {
     };
     const auto line = [&](Part part) { add(part, line_of(part, words)); };
     add(Part::computing,
-        is_said(all, Rule::overlap) ? fmt::format("main thread outside {}", words.library) : "computing");
+        all.figures().may_be_beside() ? fmt::format("main thread outside {}", words.library) : "computing");
     line(Part::blocked);
     const bool is_bound = !all.figures().is_waiting_known() && budget.of(Part::waiting) >= 0.0005 * run;
-    add(Part::waiting, line_of(Part::waiting, words) + (is_said(all, Rule::crowded) ? " or for a CPU" : "") +
+    add(Part::waiting, line_of(Part::waiting, words) + (may_lack_processors_inside(all) ? " or for a CPU" : "") +
                            (is_bound ? ", at most" : ""));
     line(Part::moving);
     add(Part::waiting_or_moving, "waiting or moving");

@@ -48,8 +48,9 @@ std::string why(const evidence::Crowded& e, const Spoken& s) {
         return fmt::format("{}; OMP_NUM_THREADS asks for {} threads on {}.", own, e.own_threads->threads,
                            cores(e.own_threads->cpus));
     if (e.have_own_cores && e.foreign)
-        return fmt::format("{}, and other processes used only {}: {} own threads take turns.", own,
-                           human_share(e.foreign->share()), s.verb("its", "their"));
+        return fmt::format(
+            "{}, and other processes computed for only {}: {} own threads may take turns, or system work.", own,
+            human_share(e.foreign->share()), s.verb("its", "their"));
     if (e.have_own_cores) return own + ", but other processes run on them.";
     return std::string(s.verb("It shares its cores", "They share their cores")) + " with other ranks" +
            (e.foreign ? "." : " or other processes.");

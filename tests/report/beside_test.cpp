@@ -17,6 +17,9 @@ TEST(verdict, mpi_beside_a_main_thread_that_runs_on_is_said_first) {
     EXPECT_NE(sentence(background_training()).find("of that time the main thread was not blocked"), std::string::npos)
         << sentence(background_training());
     EXPECT_FALSE(is_said(job_of(background_training()), Rule::varying));
+    const Job job = job_of(background_training());
+    ASSERT_FALSE(top(background_training()).finding.calls.empty());
+    EXPECT_EQ(job.calls[top(background_training()).finding.calls[0]].name, "MPI_Allreduce") << "whose line is named";
 }
 
 // All calls on thread 2, and how long each rank's main thread ran of the whole.

@@ -1,5 +1,6 @@
 // mpiprof-report as it is typed: commands, options, exit codes, what goes to stdout and what to stderr.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tests/report/cli.h"
 #include "tests/report/stories.h"
@@ -25,6 +26,13 @@ TEST_F(cli, options_work_before_and_behind_the_command) {
     EXPECT_EQ(run({"--ascii", "calls", "--top", "2", "run"}).out, ran.out);
     EXPECT_EQ(run({"run", "calls", "--top", "2", "--ascii"}).out, ran.out);
     EXPECT_NE(ran.out.find("MPI_Waitall"), std::string::npos);
+}
+
+TEST_F(cli, top_shortens_lists_and_no_maps) {
+    write(balanced_stencil(), "run");
+    const auto peers = nlohmann::json::parse(run({"peers", "run", "--format", "json", "--top", "2"}).out);
+    EXPECT_EQ(peers["pairs"].size(), 2u);
+    EXPECT_EQ(peers["map"].size(), 8u);
 }
 
 TEST_F(cli, options_of_a_command_work_before_it) {

@@ -99,6 +99,34 @@ TEST(compared_calls, ranks_waited_until_the_last_had_entered) {
     EXPECT_NEAR(static_cast<double>(call.last_ranks[1].first_ns), 1130 * us, 10);
 }
 
+// Of worlds so large members share their kinds; each of these makes calls that the others do not.
+TEST(compared_calls, in_a_world_of_many_ranks_wait_as_long_as_in_a_small_one) {
+    Ranks ranks(3);
+    for (int i = 0; i < 30; ++i) ranks.add({{0, 60}, {50, 62}, {20, 61}});
+    const auto job_in_world_of = [&](std::uint32_t size) {
+        auto specs = ranks.specs();
+        for (ProfileSpec& spec : specs) {
+            spec.size = size;
+            auto& own = spec.communicators[0];
+            own.id = 77;
+            own.how = format::origin_made;
+            own.size = 3;
+            own.rank = spec.rank;
+            CallSpec others = collective("MPI_" + std::string(1, static_cast<char>('X' + spec.rank)),
+                                         {{.calls = 30, .bytes = 240, .time_ns = 900 * us, .min_ns = 30 * us}});
+            spec.calls.insert(spec.calls.begin(), others);
+        }
+        return job_of(specs);
+    };
+    const Job small = job_in_world_of(3), large = job_in_world_of(10'000);
+    ASSERT_EQ(small.comparison.calls.size(), 1u);
+    ASSERT_EQ(large.comparison.calls.size(), 1u);
+    EXPECT_NEAR(small.comparison.calls[0].waiting_ns, 30 * (50 + 0 + 30) * us, 100);
+    EXPECT_NEAR(large.comparison.calls[0].waiting_ns, small.comparison.calls[0].waiting_ns, 100);
+    EXPECT_NEAR(large.comparison.calls[0].time_ns, small.comparison.calls[0].time_ns, 100);
+    EXPECT_EQ(large.comparison.calls[0].last_ranks[0].rank, 1u);
+}
+
 TEST(compared_calls, what_was_seen_takes_the_place_of_the_estimate) {
     Ranks ranks(2);
     // Each call takes 30 us or more even for the last: by the fastest call alone half of it would be waiting.

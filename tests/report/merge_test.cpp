@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
+#include "report/merge/blocks.h"
 #include "report/merge/partial_merge.h"
 #include "report/read/profile_reader.h"
 #include "tests/report/profile_builder.h"
@@ -82,6 +84,26 @@ Job merged(const std::vector<Profile>& profiles, unsigned parts, unsigned seed) 
         part[random() % part.size()].absorb(std::move(taken));
     }
     return part[0].finish();
+}
+
+TEST(merge, blocks_of_records_keep_all_of_them_whoever_takes_whose) {
+    struct Large {
+        int number = 0;
+        char much[300 << 10] = {};  // three in a block
+    };
+    for (const int own : {0, 1, 3, 4, 7})
+        for (const int others : {0, 1, 2, 3, 5}) {
+            report::Blocks<Large> blocks, more;
+            for (int i = 0; i < own; ++i) blocks.add({.number = i});
+            for (int i = 0; i < others; ++i) more.add({.number = own + i});
+            blocks.absorb(std::move(more));
+            EXPECT_EQ(blocks.size(), static_cast<std::size_t>(own + others));
+            std::set<int> seen;
+            blocks.each([&](const Large& one) { seen.insert(one.number); });
+            for (const Large& one : blocks.take()) seen.erase(one.number);
+            EXPECT_TRUE(seen.empty());
+            EXPECT_EQ(blocks.size(), 0u);
+        }
 }
 
 TEST(merge, order_and_number_of_threads_do_not_matter) {

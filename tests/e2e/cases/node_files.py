@@ -51,10 +51,10 @@ def ranks_of_a_node_share_one_file_that_says_what_files_of_ranks_say(scene):
 @case(ranks=8)
 def kill_9_keeps_the_profiles_in_the_nodes_file(scene):
     ring = scene.compile("ring.c")
-    one = script(scene, "one.sh", f'#!/bin/sh\nhow=sleep\n[ "{RANK}" = 3 ] && how=kill9\nexec {ring} 1000 $how\n')
+    one = script(scene, "one.sh", f'#!/bin/sh\nhow=sleep\n[ "{RANK}" = 3 ] && how=kill9\nexec {ring} 1000 $how 1500\n')
     scene.needs_exit_codes()
     for store, env in STORES.items():
-        for name, program in (("all", [ring, "1000", "kill9"]), ("one", [one])):
+        for name, program in (("all", [ring, "1000", "kill9", "1500"]), ("one", [one])):
             directory = scene.subdir(f"{store}-{name}")
             ran = scene.mpirun(8, program, cwd=directory, env={**NODE, **env, "MPIPROF_STORE": store})
             check(ran.code != 0, "the job was to be killed")

@@ -1,5 +1,6 @@
 // CALLS times one 8-byte Sendrecv around the ring, a Barrier, one line from rank 0, and an end of the user's choice.
-// usage: ring CALLS [finalize|return3|exit5|abort7|segv|kill9|sleep]   (all but the first end every rank that way)
+// usage: ring CALLS [finalize|return3|exit5|abort7|segv|kill9|sleep [PAUSE_MS]]   (all but the first end every rank
+// that way, after a pause)
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
         fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (strcmp(how, "finalize") != 0) usleep(200000);  // a launcher that kills drops what it has not yet forwarded
+    // A launcher that kills drops what it has not yet forwarded, and the written store what it has not yet written.
+    if (strcmp(how, "finalize") != 0) usleep((argc > 3 ? atoi(argv[3]) : 200) * 1000);
     end(how);
     MPI_Finalize();
     return strcmp(how, "return3") == 0 ? 3 : 0;
