@@ -10,7 +10,9 @@
     int P##name parameters
 
 static int initialized, finalized, dups, splits;
-static __thread int posted;
+/* No two threads have a request of the same handle. */
+static _Atomic unsigned threads_that_posted;
+static __thread unsigned posted, own_handles;
 
 BOTH(MPI_Init, (int* argc, char*** argv), (argc, argv)) { return initialized = 1, 0; }
 BOTH(MPI_Finalize, (void), ()) { return finalized = 1, 0; }
@@ -37,7 +39,10 @@ BOTH(MPI_Recv, (void* b, int n, int type, int source, int tag, int comm, int* st
     }
     return 0;
 }
-static int post(int* request) { return *request = (int)(0x98000000u + (unsigned)posted++), 0; }
+static int post(int* request) {
+    if (own_handles == 0) own_handles = 0x98000000u + (threads_that_posted++ << 10);
+    return *request = (int)(own_handles + posted++), 0;
+}
 BOTH(MPI_Isend, (const void* b, int n, int type, int dest, int tag, int comm, int* request),
      (b, n, type, dest, tag, comm, request)) {
     return post(request);
