@@ -39,7 +39,7 @@ std::string directory_of(const Launch& launch) {
     if (launch.files.empty()) return ".";
     std::error_code error;
     const RankFile& first = launch.files.front();
-    const auto path = std::filesystem::absolute(first.merged ? first.merged->path() : first.path, error);
+    const auto path = std::filesystem::absolute(first.merged ? first.merged->path() : first.path.text(), error);
     if (error) return ".";
     return (first.merged ? path : path.parent_path()).lexically_normal().string();
 }

@@ -60,7 +60,7 @@ std::uint64_t heard_of(const Rank& rank, const Launch& launch) {
     if (rank.is_written)
         for (const RankFile& file : launch.files)
             if (file.rank == rank.rank && !file.merged)
-                return std::min(rank.updated_at_ns, FileReader::times(file.path).modified_at_ns);
+                return std::min(rank.updated_at_ns, FileReader::times(file.path.text()).modified_at_ns);
     return rank.updated_at_ns;
 }
 

@@ -174,8 +174,9 @@ Result<Looks> look_into_node(RecentTexts& recent, const std::string& path) {
     auto node = NodeFile::open(path);
     if (!node) return tl::make_unexpected(node.error());
     Looks looks;
+    const SharedPath shared(path);
     node->each_head([&](std::uint32_t range, const Result<FileBytes>& head) {
-        RankFile file{.path = path, .range = range};
+        RankFile file{.path = shared, .range = range};
         if (!head) return looks.problems.push_back(head.error().line());
         auto read = read_head(head->bytes, head->file_size, file.name());
         if (!read) return looks.problems.push_back(read.error().line());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/model/result.h"
@@ -15,9 +16,20 @@
 
 namespace mpiprof::report {
 
+// Kept once for all ranks that share it: there may be thousands in a node's file, and a million in all.
+class SharedPath {
+  public:
+    SharedPath() : SharedPath(std::string()) {}
+    SharedPath(std::string path) : path_(std::make_shared<const std::string>(std::move(path))) {}
+    const std::string& text() const { return *path_; }
+
+  private:
+    std::shared_ptr<const std::string> path_;
+};
+
 struct RankFile {
     std::uint32_t rank = 0;
-    std::string path;               // of a merged one: where it was
+    SharedPath path;                // of a merged one: where it was
     std::uint64_t image_bytes = 0;  // in use when it was looked at; 0 = not known, all of it
     bool is_text = false;           // mpitrace's
     std::shared_ptr<const MergedFile> merged{};

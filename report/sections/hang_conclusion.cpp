@@ -40,11 +40,6 @@ std::string what_they_do(const Ranks& ranks, const StandingLines& lines, bool ha
     return fmt::format("{} {} in the program, {} after entering {}{}", they, are, time, line->call, from);
 }
 
-std::string of_all(const Job& job, std::size_t ranks) {
-    if (ranks == job.size) return job.size == 1 ? "The only rank" : fmt::format("All {} ranks", job.size);
-    return fmt::format("{} of {} ranks", ranks, job.size);
-}
-
 // The end of the job, in words; empty where all is well.
 std::string end_of(const Job& job) {
     Ranks aborted, exited, killed;
@@ -62,7 +57,7 @@ std::string end_of(const Job& job) {
 
 std::string who_waits(const Job& job, const Arrival& arrival, const StandingLines& lines, bool has_ended) {
     std::string text =
-        of_all(job, arrival.inside.size()) + (has_ended ? " waited in " : " wait in ") + name_of(arrival, job);
+        of_all(arrival.inside.size(), job) + (has_ended ? " waited in " : " wait in ") + name_of(arrival, job);
     if (arrival.inside.size() == 1)
         text =
             fmt::format("Rank {} {} in {}", arrival.inside[0], has_ended ? "waited" : "waits", name_of(arrival, job));

@@ -169,6 +169,11 @@ std::string class_text(const Hang& hang, const Job& job) {
 
 }  // namespace
 
+std::string of_all(std::size_t ranks, const Job& job) {
+    if (ranks != job.size) return fmt::format("{} of {} ranks", ranks, job.size);
+    return ranks == 1 ? "The only rank" : ranks == 2 ? "Both ranks" : fmt::format("All {} ranks", ranks);
+}
+
 std::string communicator_text(const Group& group) {
     if (group.is_world) return group.name.empty() ? "MPI_COMM_WORLD" : group.name;
     if (group.id == 0) return "";

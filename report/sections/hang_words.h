@@ -20,6 +20,9 @@ std::string communicator_text(const Group& group);
 // the bracket.
 std::string given_text(const Given& given);
 
+// "The only rank", "Both ranks", "All 64 ranks", "3 of 64 ranks".
+std::string of_all(std::size_t ranks, const Job& job);
+
 // A place of Job::places in one word: "halo.f90:123", or what is known of it. Empty where nothing is known.
 std::string line_text(const Job& job, std::uint32_t place);
 std::string in_brackets(const std::string& line);  // " (halo.f90:123)"

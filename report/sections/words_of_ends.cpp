@@ -72,8 +72,7 @@ std::string left_over_text(const LeftOverLine& line, const Job& job) {
 
 std::string ended(std::uint32_t ranks, const Spoken& s) {
     if (ranks == s.finding.ranks.size() && ranks != s.job.size) return s.who();
-    return ranks == s.job.size ? (ranks == 1 ? "The only rank" : fmt::format("All {} ranks", ranks))
-                               : fmt::format("{} of {} ranks", ranks, s.job.size);
+    return of_all(ranks, s.job);
 }
 
 std::string last_call(const evidence::Unfinished& e, const Spoken& s) {

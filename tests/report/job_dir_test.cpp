@@ -111,7 +111,7 @@ TEST(job_dir, a_rank_with_two_profiles_keeps_the_newer_and_says_so) {
 
     ASSERT_EQ(found.launches.size(), 1);
     ASSERT_EQ(found.launches[0].files.size(), 2);
-    EXPECT_TRUE(found.launches[0].files[1].path.ends_with("mpi_profile.copy.1"));
+    EXPECT_TRUE(found.launches[0].files[1].path.text().ends_with("mpi_profile.copy.1"));
     EXPECT_TRUE(says(found.launches[0].problems, "rank 1 has two profiles"));
 }
 
@@ -278,7 +278,7 @@ TEST(job_dir, text_of_a_rank_joins_the_profiles_of_its_job) {
     found = report::find_profiles({directory.path(), elsewhere}, 1, progress);
     ASSERT_EQ(found.launches.size(), 1);
     ASSERT_EQ(found.launches[0].files.size(), 4);
-    EXPECT_TRUE(found.launches[0].files[0].path.ends_with("mpi_profile.4711.0"));
+    EXPECT_TRUE(found.launches[0].files[0].path.text().ends_with("mpi_profile.4711.0"));
     EXPECT_TRUE(found.launches[0].problems.empty()) << "to have both is no problem";
 }
 
@@ -366,7 +366,8 @@ TEST(job_dir, many_threads_find_the_same) {
     const Found four = find(directory.path(), 4);
     ASSERT_EQ(four.launches.size(), 1);
     ASSERT_EQ(four.launches[0].files.size(), 100);
-    for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(four.launches[0].files[i].path, one.launches[0].files[i].path);
+    for (std::size_t i = 0; i < 100; ++i)
+        EXPECT_EQ(four.launches[0].files[i].path.text(), one.launches[0].files[i].path.text());
 }
 
 }  // namespace

