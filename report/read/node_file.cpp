@@ -17,9 +17,10 @@ namespace {
 
 namespace node = format::node_file;
 
-constexpr std::string_view line = node::first_line;
-constexpr std::size_t end_of_format = line.find('.') + 1;
-constexpr std::string_view magic = line.substr(0, line.find('2'));
+// No constants: gcc cannot work them out while it looks for undefined behaviour.
+const std::string_view line = node::first_line;
+const std::size_t end_of_format = line.find('.') + 1;
+const std::string_view magic = line.substr(0, line.find('2'));
 constexpr std::uint64_t page_bytes = 4096;
 
 bool is_zero(ByteSpan bytes) {
