@@ -314,7 +314,7 @@ def site(scene, top):
     profiles.mkdir()
     os.chown(profiles, 0, 4242)
     profiles.chmod(0o3777)
-    (top / "mpiprof.conf").write_text(shipped(profiles, MIN_TIME="0.5", SAMPLE="1"))
+    (top / "mpiprof.conf").write_text(shipped(profiles, MIN_TIME="1.5", SAMPLE="1"))
     scripts = {"task_prolog": f"MPIPROF_LIBRARY={top}/libmpiprof.so {top}/task_prolog\necho export MPIPROF_CONFIG={top}/mpiprof.conf",
                "epilog": f"MPIPROF_REPORT={top}/mpiprof-report MPIPROF_PROFILES={profiles} MPIPROF_LOG={top}/log exec {top}/epilog"}
     for name, text in scripts.items():
@@ -332,7 +332,7 @@ def a_centre_has_slurm_preload_it_and_collect_a_line_about_each_job(scene):
         program = shutil.copy(steps(scene), top)
         with Cluster(pbs=False, more=f"TaskProlog={top}/here_task_prolog\nEpilog={top}/here_epilog\n") as cluster:
             jobs = {}
-            for name, line in (("srun", f"srun --mpi=pmi2 -n 4 -N 2 {program} 1.5"), ("mpirun", f"{scene.tool('mpirun.mpich')} -launcher fork -n 2 {program} 1.5"),
+            for name, line in (("srun", f"srun --mpi=pmi2 -n 4 -N 2 {program} 3"), ("mpirun", f"{scene.tool('mpirun.mpich')} -launcher fork -n 2 {program} 3"),
                                ("off", f"export MPIPROF_DISABLE=1; srun --mpi=pmi2 -n 4 {program} 1.5"), ("short", f"srun --mpi=pmi2 -n 4 {program} 0.1"),
                                ("canary", f"export MPIPROF_MIN_TIME=0 MPIPROF_SAMPLE=1; srun --mpi=pmi2 -n 4 {program} 0.1")):
                 place = top / name
