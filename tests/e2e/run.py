@@ -25,6 +25,8 @@ import harness  # noqa: E402
 def load_cases():
     for path in sorted((HERE / "cases").glob("*.py")):
         importlib.import_module(f"cases.{path.stem}")
+    gone = harness.OF_EACH_MPI - {path.stem for path in (HERE / "cases").glob("*.py")}
+    if gone: sys.exit(f"OF_EACH_MPI names no file of cases: {', '.join(sorted(gone))}")
 
 
 def list_cases():
