@@ -1,8 +1,9 @@
-// What `hang` says for programs.
+// What `hang` says for programs, and how it counts ranks in words.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "report/sections/hang_words.h"
 #include "tests/report/shown.h"
 #include "tests/report/stuck_jobs.h"
 #include "tests/report/whole_pipeline.h"
@@ -11,6 +12,15 @@ namespace mpiprof::test {
 namespace {
 
 constexpr std::uint64_t s = 1'000'000'000;
+
+TEST(hang, two_ranks_are_both_ranks) {
+    report::Job job;
+    for (const auto& [size, words] : {std::pair{1u, "The only rank"}, {2u, "Both ranks"}, {64u, "All 64 ranks"}}) {
+        job.size = size;
+        EXPECT_EQ(report::of_all(size, job), words);
+    }
+    EXPECT_EQ(report::of_all(3, job), "3 of 64 ranks");
+}
 
 TEST(hang, what_is_proven_has_its_kind_and_parties_for_programs) {
     auto job = stuck(4, sync("MPI_Barrier", {calls_of(9)}));
